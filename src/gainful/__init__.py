@@ -1,0 +1,116 @@
+"""gainful: measure rankings, and measure the measures.
+
+>>> import gainful as gf
+>>> gf.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.5}}, "nDCG@10").mean()["nDCG@10"].to_list()
+[1.0]
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gainful.data.policies import Policies
+    from gainful.data.qrels import Qrels
+    from gainful.data.rankings import Rankings
+    from gainful.data.run import Run
+    from gainful.data.scores import ScoreMatrix, Scores
+    from gainful.data.simulate import simulate
+    from gainful.errors import DataError, GainfulError, MeasureError, MissingExtraError, PolicyError
+    from gainful.evaluate import evaluate, score
+    from gainful.explain import Explanation, explain
+    from gainful.io.read import read_qrels, read_run, read_runs
+    from gainful.io.scores import read_scores, write_scores
+    from gainful.io.write import write_qrels, write_run
+    from gainful.measures.check import check_measure
+    from gainful.measures.grammar import parse_measure, parse_measures
+    from gainful.measures.registry import Measure, measure
+
+__version__ = "0.1.0"
+
+# Every public name and the module it lives in: imported when first used, so that `import gainful` costs nothing.
+_HOME = {
+    "DataError": "gainful.errors",
+    "Explanation": "gainful.explain",
+    "GainfulError": "gainful.errors",
+    "Measure": "gainful.measures.registry",
+    "MeasureError": "gainful.errors",
+    "MissingExtraError": "gainful.errors",
+    "Policies": "gainful.data.policies",
+    "PolicyError": "gainful.errors",
+    "Qrels": "gainful.data.qrels",
+    "Rankings": "gainful.data.rankings",
+    "Run": "gainful.data.run",
+    "ScoreMatrix": "gainful.data.scores",
+    "Scores": "gainful.data.scores",
+    "check_measure": "gainful.measures.check",
+    "evaluate": "gainful.evaluate",
+    "explain": "gainful.explain",
+    "measure": "gainful.measures.registry",
+    "parse_measure": "gainful.measures.grammar",
+    "parse_measures": "gainful.measures.grammar",
+    "read_qrels": "gainful.io.read",
+    "read_run": "gainful.io.read",
+    "read_runs": "gainful.io.read",
+    "read_scores": "gainful.io.scores",
+    "score": "gainful.evaluate",
+    "simulate": "gainful.data.simulate",
+    "write_qrels": "gainful.io.write",
+    "write_run": "gainful.io.write",
+    "write_scores": "gainful.io.scores",
+}
+
+__all__ = [
+    "DataError",
+    "Explanation",
+    "GainfulError",
+    "Measure",
+    "MeasureError",
+    "MissingExtraError",
+    "Policies",
+    "PolicyError",
+    "Qrels",
+    "Rankings",
+    "Run",
+    "ScoreMatrix",
+    "Scores",
+    "check_measure",
+    "evaluate",
+    "explain",
+    "measure",
+    "parse_measure",
+    "parse_measures",
+    "read_qrels",
+    "read_run",
+    "read_runs",
+    "read_scores",
+    "score",
+    "simulate",
+    "write_qrels",
+    "write_run",
+    "write_scores",
+]
+
+
+class _Package(ModuleType):
+    """Importing `gainful.evaluate` must not put that module in the place of the function of the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gainful' has no attribute {name!r}")
+    value: object = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -1,0 +1,39 @@
+"""Everything gainful refuses, it refuses with one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class GainfulError(ValueError):
+    """Base of all errors raised on purpose; the message says where, what was expected, what was got."""
+
+
+class DataError(GainfulError):
+    """A file, frame or dict that cannot be read as qrels, run or scores."""
+
+
+class MeasureError(GainfulError):
+    """A measure that does not exist, or a parameter it does not take."""
+
+
+class PolicyError(GainfulError):
+    """A policy value that does not exist, or one that a measure cannot honour."""
+
+
+class MissingExtraError(GainfulError, ImportError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs {package}, which is not installed. Install it with: pip install 'gainful[{extra}]'"
+        )
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """' Did you mean 'x'?' for the closest known spelling, or nothing."""
+    names = list(known)
+    folded = {name.casefold(): name for name in reversed(names)}
+    close = get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=0.6)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""

@@ -1,0 +1,30 @@
+"""What importing gainful, and using it, brings in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+OPTIONAL = {"altair", "cyclopts", "dask", "distributed", "lightgbm", "pandas", "pyarrow", "rich", "scipy", "torch"}
+
+
+def _loaded(code: str) -> set[str]:
+    script = f"import sys, json\n{code}\nprint(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_import_is_free():
+    assert not _loaded("import gainful") & (OPTIONAL | {"polars", "numpy"})
+
+
+def test_evaluating_needs_polars_and_numpy_alone():
+    loaded = _loaded("import gainful as gf\ngf.evaluate({'q': {'d': 1}}, {'q': {'d': 2.0}}, ['nDCG@10', 'AP'])")
+    assert {"polars", "numpy"} <= loaded
+    assert not loaded & OPTIONAL
+
+
+def test_a_module_does_not_take_the_place_of_the_function_of_its_name():
+    code = "import gainful.evaluate, gainful.explain\nimport gainful as gf\nassert callable(gf.evaluate) and callable(gf.explain)"
+    _loaded(code)
