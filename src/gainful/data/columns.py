@@ -1,0 +1,32 @@
+"""Checks that every frame passes on its way into Qrels or Run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from gainful.errors import DataError
+
+
+def check_columns(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], where: str) -> None:
+    """Refuse a frame without the needed columns, with other types, or with nulls among the ids."""
+    for column, dtype in schema.items():
+        if column not in frame.columns:
+            raise DataError(f"{where}: expected columns {', '.join(schema)}, got {', '.join(frame.columns) or 'none'}")
+        if frame.schema[column] != dtype:
+            raise DataError(f"{where}: expected column {column!r} to be {dtype}, got {frame.schema[column]}")
+    for column in ("query_id", "doc_id"):
+        if frame[column].null_count():
+            row = frame[column].is_null().arg_max()
+            raise DataError(f"{where}, row {(row or 0) + 1}: expected a {column}, got null")
+
+
+def check_finite(values: pl.Series, where: str, what: str) -> None:
+    """Refuse NaN and infinities (and, for scores, nulls); a null label means pooled but unjudged."""
+    if what == "score" and values.null_count():
+        row = values.is_null().arg_max()
+        raise DataError(f"{where}, row {(row or 0) + 1}: expected a finite score, got null")
+    if not values.is_finite().all():
+        row = values.is_finite().not_().arg_max() or 0
+        raise DataError(f"{where}, row {row + 1}: expected a finite {what}, got {values[row]}")

@@ -1,0 +1,162 @@
+"""The pool: the qrels by topic, with a hash table in which whole runs are looked up at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gainful.data.policies import Duplicates
+from gainful.data.qrels import Qrels
+from gainful.data.rankings import BoolArray, FloatArray, IntArray
+from gainful.errors import DataError
+
+_SEED = 0x67A1
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that different topics never give the same key for one document
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    """A hash table from keys to pool documents, looked up for a whole run at once.
+
+    A general join would build its table anew for every run and costs three times as much.
+    """
+
+    key: NDArray[np.uint64]  # sorted by slot
+    document: IntArray
+    first: NDArray[np.int32]  # per slot, where its keys begin in `key`; -1 if it has none
+
+    @classmethod
+    def build(cls, key: NDArray[np.uint64]) -> Index:
+        """Index the keys of the pool, about 16 slots a key so that most lookups end at once."""
+        slots = 1 << min(max(16 * len(key), 2).bit_length(), 24)
+        slot = (key & np.uint64(slots - 1)).view(np.int64)
+        document = np.argsort(slot)
+        slot = slot[document]
+        first = np.full(slots, -1, np.int32)
+        begins = np.flatnonzero(np.diff(slot, prepend=-1))
+        first[slot[begins]] = begins
+        # The complement of the last key belongs to another slot: a search along the last slot ends there.
+        return cls(np.append(key[document], ~key[document[-1:]]), document, first)
+
+    def find(self, key: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
+        """Positions in `key` that a pool document shares, ascending, and one such document each."""
+        mask = np.uint64(len(self.first) - 1)
+        at = self.first[(key & mask).view(np.int64)]
+        position = np.flatnonzero(at >= 0)
+        at, wanted = at[position], key[position]
+        search = np.flatnonzero(self.key[at] != wanted)
+        while len(search):
+            at[search] += 1
+            candidate, sought = self.key[at[search]], wanted[search]
+            ended = ((candidate ^ sought) & mask) != 0
+            at[search[ended]] = -1
+            search = search[~ended & (candidate != sought)]
+        found = at >= 0
+        return position[found], self.document[at[found]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """The qrels, sorted by topic, with the keys that runs are matched against."""
+
+    topics: tuple[str, ...]
+    topic: IntArray
+    doc: pl.Series
+    grade: IntArray
+    grades: FloatArray
+    index: Index
+    codes: pl.DataFrame  # query_id, topic
+
+    def find(
+        self, doc: pl.Series, topic: IntArray, lengths: IntArray, key: NDArray[np.uint64]
+    ) -> tuple[IntArray, IntArray]:
+        """The rows of a run whose document is in the pool, ascending, and its number there."""
+        position, document = self.index.find(key)
+        different = np.flatnonzero((doc.gather(position) != self.doc.gather(document)).to_numpy())
+        if not len(different):
+            return position, document
+        # Equal hashes of different documents, once in a blue moon: look those up by name.
+        names = pl.DataFrame({"topic": self.topic, "doc": self.doc}).with_row_index("document")
+        asked = pl.DataFrame(
+            {"topic": np.repeat(topic, lengths)[position[different]], "doc": doc.gather(position[different])}
+        )
+        joined = asked.join(names, on=["topic", "doc"], how="left", maintain_order="left")["document"]
+        document[different] = joined.cast(pl.Int64).fill_null(-1).to_numpy()
+        return position[document >= 0], document[document >= 0]
+
+
+def make_pool(qrels: Qrels, duplicates: Duplicates) -> Pool:
+    """Sort the qrels by topic and index them."""
+    frame = qrels.frame
+    if not frame.height:
+        raise DataError(f"qrels {qrels.name!r}: expected judgments, got none")
+    topics = frame["query_id"].unique(maintain_order=True)
+    codes = pl.DataFrame({"query_id": topics, "topic": np.arange(len(topics))})
+    values, start = runs_of_equal(frame["query_id"])
+    topic = np.repeat(topic_numbers(values, codes), np.diff(start))
+    if len(values) > len(topics):
+        order = np.argsort(topic, kind="stable")
+        frame, topic = frame[order], topic[order]
+    key = keys(frame["doc_id"], topic)
+    repeated = repeated_rows(key, frame["doc_id"], topic)
+    if len(repeated):
+        if duplicates == "error":
+            row = frame.row(int(repeated[0]), named=True)
+            raise DataError(
+                f"qrels {qrels.name!r}: document {row['doc_id']!r} is judged twice for topic {row['query_id']!r}: "
+                "remove one, or use duplicates='first' to keep the first."
+            )
+        once = np.setdiff1d(np.arange(frame.height), repeated)
+        frame, topic, key = frame[once], topic[once], key[once]
+    label = frame["relevance"]
+    grades = np.unique(label.drop_nulls().to_numpy())
+    grade = np.searchsorted(grades, label.fill_null(0.0).to_numpy())
+    grade[label.is_null().to_numpy()] = -1
+    return Pool(
+        topics=tuple(topics.to_list()),
+        topic=topic,
+        doc=frame["doc_id"].rechunk(),
+        grade=grade,
+        grades=grades,
+        index=Index.build(key),
+        codes=codes,
+    )
+
+
+def runs_of_equal(ids: pl.Series) -> tuple[pl.Series, IntArray]:
+    """The values of consecutive equal ids, and where each begins (with the end of the last)."""
+    runs = ids.rle().struct.unnest()
+    start = np.zeros(runs.height + 1, np.int64)
+    np.cumsum(runs["len"].to_numpy(), out=start[1:])
+    return runs["value"], start
+
+
+def topic_numbers(values: pl.Series, codes: pl.DataFrame) -> IntArray:
+    """The topic number of each id; -1 for topics without judgments."""
+    joined = values.to_frame("query_id").join(codes, on="query_id", how="left", maintain_order="left")
+    return np.asarray(joined["topic"].fill_null(-1).to_numpy(), dtype=np.int64)
+
+
+def keys(doc: pl.Series, topic: IntArray, lengths: IntArray | int = 1) -> NDArray[np.uint64]:
+    """A 64-bit hash of each (topic, document), different for one document in different topics.
+
+    Topic i is that of `lengths[i]` consecutive documents.
+    """
+    key: NDArray[np.uint64] = np.repeat(topic.astype(np.uint64) * _MIX, lengths)
+    key ^= doc.hash(seed=_SEED).to_numpy()
+    return key
+
+
+def repeated_rows(key: NDArray[np.uint64], doc: pl.Series, topic: IntArray, lengths: IntArray | int = 1) -> IntArray:
+    """Rows whose (topic, document) stood in an earlier row; arguments as for `keys`, which gave `key`."""
+    ordered = np.sort(key)
+    suspects = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(suspects):
+        return np.zeros(0, np.int64)
+    rows = np.flatnonzero(np.isin(key, suspects))
+    pairs = pl.DataFrame({"topic": np.repeat(topic, lengths)[rows], "doc": doc.gather(rows)})
+    again: BoolArray = (~pairs.to_struct().is_first_distinct()).to_numpy()
+    return rows[again]

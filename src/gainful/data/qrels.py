@@ -1,0 +1,44 @@
+"""Judgments: which document got which label for which topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from gainful.data.columns import check_columns, check_finite
+
+QRELS_SCHEMA = {"query_id": pl.String(), "doc_id": pl.String(), "relevance": pl.Float64()}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Qrels:
+    """Relevance judgments, one row a judged (or pooled) document.
+
+    Parameters
+    ----------
+    frame
+        Columns ``query_id`` and ``doc_id`` (String) and ``relevance`` (Float64; negative = forbidden,
+        null = pooled but not judged); an ``iteration`` column may follow.
+    name
+        Where it came from, for messages.
+    """
+
+    frame: pl.DataFrame
+    name: str = "qrels"
+
+    def __post_init__(self) -> None:
+        check_columns(self.frame, QRELS_SCHEMA, f"qrels {self.name!r}")
+        check_finite(self.frame["relevance"], f"qrels {self.name!r}", "label")
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __repr__(self) -> str:
+        topics = self.frame["query_id"].n_unique()
+        return f"Qrels({self.name!r}: {self.frame.height} judgments, {topics} topics)"
+
+    @property
+    def topics(self) -> list[str]:
+        """Topic ids in the order in which they first appear."""
+        return self.frame["query_id"].unique(maintain_order=True).to_list()

@@ -1,0 +1,128 @@
+"""Runs joined with qrels: the one structure every measure computes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+Scalar = TypeVar("Scalar", np.float64, np.bool_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rankings:
+    """All rankings of all systems, reduced to the documents of the pool.
+
+    A *row* is one (system, topic) pair, numbered ``system * n_topics + topic``. A *hit* is a returned document
+    that is in its topic's pool. Documents outside the pool are not stored: they are gaps in the ranks.
+
+    Parameters
+    ----------
+    systems, topics
+        The names behind the row numbers.
+    retrieved
+        Per row, how many documents were returned.
+    present
+        Per row, whether the run has that topic at all.
+    row, rank, document
+        Per hit, sorted by row then rank: its row, its 1-based rank, its index in the pool.
+    tie_first, tie_last
+        Per hit, the first and last rank of the group of tied documents it may take any place of;
+        both are `rank` unless ties are averaged.
+    pool_topic, pool_grade
+        Per pool document, sorted by topic: its topic, and the index of its label in `grades`;
+        -1 stands for pooled but unjudged.
+    grades
+        The distinct labels of the qrels, ascending.
+    ignored
+        Per system, how many topics of the run are not in the qrels.
+    """
+
+    systems: tuple[str, ...]
+    topics: tuple[str, ...]
+    retrieved: IntArray
+    present: BoolArray
+    row: IntArray
+    rank: IntArray
+    document: IntArray
+    tie_first: IntArray
+    tie_last: IntArray
+    pool_topic: IntArray
+    pool_grade: IntArray
+    grades: FloatArray
+    ignored: tuple[int, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of (system, topic) pairs."""
+        return len(self.systems) * len(self.topics)
+
+    @property
+    def grade(self) -> IntArray:
+        """Per hit, the index of its label in `grades`; -1 for pooled but unjudged."""
+        return self.pool_grade[self.document]
+
+    def of_grade(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Per hit, the entry of `values` (one a grade); 0 or False where the document is not judged."""
+        # Grade -1 reads the extra last entry: unjudged needs no branch.
+        table: NDArray[Scalar] = np.append(values, np.zeros(1, values.dtype))
+        return table[self.grade]
+
+    def relevant(self, rel: float) -> BoolArray:
+        """Per hit, whether its label reaches `rel`."""
+        return self.of_grade(self.grades >= rel)
+
+    def sum(self, values: FloatArray | BoolArray) -> FloatArray:
+        """Per row, the sum of `values` (one a hit) over its hits."""
+        return np.bincount(self.row, weights=values, minlength=self.n_rows).astype(np.float64, copy=False)
+
+    def weights(self, discount: FloatArray) -> FloatArray:
+        """Per hit, the discount at its rank (index 0 is rank 1; 0 beyond the end), averaged over tied ranks."""
+        if self.tie_first is self.rank:
+            padded: FloatArray = np.append(discount, 0.0)
+            return padded[np.minimum(self.rank - 1, len(discount))]
+        total: FloatArray = np.concatenate([np.zeros(1), np.cumsum(discount)])
+        first = np.minimum(self.tie_first - 1, len(discount))
+        last = np.minimum(self.tie_last, len(discount))
+        return (total[last] - total[first]) / (self.tie_last - self.tie_first + 1)
+
+    def pool_sum(self, values: FloatArray | BoolArray) -> FloatArray:
+        """Per row, the sum over its topic's pool of the entry of `values` (one a grade) of each judged document."""
+        table = np.append(values, np.zeros(1, values.dtype))
+        per_topic = np.bincount(self.pool_topic, weights=table[self.pool_grade], minlength=len(self.topics))
+        return self.per_row(per_topic.astype(np.float64, copy=False))
+
+    def per_row(self, per_topic: FloatArray) -> FloatArray:
+        """One value a topic, repeated for every system."""
+        return np.tile(per_topic, len(self.systems))
+
+    def count_before(self, chosen: BoolArray) -> IntArray:
+        """Per hit, how many of the `chosen` hits of its row rank above it."""
+        if not len(self.row):
+            return np.zeros(0, np.int64)
+        running: IntArray = np.cumsum(chosen) - chosen
+        starts = np.flatnonzero(np.diff(self.row, prepend=-1))
+        return running - np.repeat(running[starts], np.diff(np.append(starts, len(self.row))))
+
+    def condensed(self) -> Rankings:
+        """The same rankings with unjudged documents removed before ranks are given."""
+        kept = self.grade >= 0
+        row, document = self.row[kept], self.document[kept]
+        everything = np.ones(len(row), np.bool_)
+        slim = replace(self, row=row, document=document, retrieved=np.bincount(row, minlength=self.n_rows))
+        rank = slim.count_before(everything) + 1
+        if self.tie_first is self.rank:
+            return replace(slim, rank=rank, tie_first=rank, tie_last=rank)
+        # A tied group keeps its members: its first and last rank are those of its first and last member left.
+        start = np.diff(row, prepend=-1) != 0
+        start |= np.diff(self.tie_first[kept], prepend=-1) != 0
+        first = np.flatnonzero(start)
+        size = np.diff(np.append(first, len(row)))
+        return replace(
+            slim, rank=rank, tie_first=np.repeat(rank[first], size), tie_last=np.repeat(rank[first] + size - 1, size)
+        )

@@ -1,0 +1,44 @@
+"""A run: what one system returned for every topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from gainful.data.columns import check_columns, check_finite
+
+RUN_SCHEMA = {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64()}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Run:
+    """The documents one system returned, with their scores.
+
+    Parameters
+    ----------
+    frame
+        Columns ``query_id`` and ``doc_id`` (String) and ``score`` (Float64, finite); a ``rank`` column may
+        follow and is carried along, but documents are ranked by score (see the `ties` policy).
+    name
+        The system's name: the label of its row in every table.
+    """
+
+    frame: pl.DataFrame
+    name: str = "run"
+
+    def __post_init__(self) -> None:
+        check_columns(self.frame, RUN_SCHEMA, f"run {self.name!r}")
+        check_finite(self.frame["score"], f"run {self.name!r}", "score")
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __repr__(self) -> str:
+        topics = self.frame["query_id"].n_unique()
+        return f"Run({self.name!r}: {self.frame.height} documents, {topics} topics)"
+
+    @property
+    def topics(self) -> list[str]:
+        """Topic ids in the order in which they first appear."""
+        return self.frame["query_id"].unique(maintain_order=True).to_list()

@@ -1,0 +1,381 @@
+"""A test collection with known truth, made up but built like a TREC Web Track.
+
+The model, for one topic with some thousands of candidate documents:
+
+* A document has a *match* with the query, which every system sees, a *merit* beyond it, and a *spamminess*. Its
+  usefulness is merit plus ``MATCH_VALUE`` times match.
+* A system scores a document by a weighted sum: match, merit times its *skill* on the topic, the view that all runs
+  of its team share, noise of its own, and a push for spam that falls with its *spam resistance*. A team also has
+  not indexed some of the documents at all.
+* The skill is *quality* of the system + ease of the topic + interaction of both, with one part of the interaction
+  the team's and one the run's: the variance components of an evaluation. It can be negative, as when a query is
+  misunderstood.
+* The best ``pool_depth`` documents of every contributing system are judged, the others are not in the qrels. How
+  many of a topic's pool get which label is Dirichlet-multinomial around ``LABEL_SHARES``; the most spammy of the
+  pool are the spam, the most useful of the others the relevant. The same cuts give the true label of every
+  document that any run returned.
+
+Topics are independent draws, as reliability and significance tests assume, so the label shares vary between seeds,
+about as they do between the real tracks. The teams' qualities are spread evenly over 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.errors import GainfulError
+
+# Labels and their shares among the judgments: mean of the Web Tracks 2010-2014 (Carmel et al., SIGIR 2022, Table 3).
+LABEL_SHARES = {-2: 0.0434, 0: 0.7031, 1: 0.1749, 2: 0.0560, 3: 0.0116, 4: 0.0112}
+# How alike the topics' shares are; at 8 the middle 80 % of the topics have 8 to 46 % relevant in their pool.
+SHARE_CONCENTRATION = 8.0
+
+# Candidates per topic: this many times the depth, and never fewer than for a depth of 1,000.
+CANDIDATES_PER_RANK = 5
+CANDIDATES_MIN = 5_000
+
+# Weights in a system's score of a document; that of the match, and so the pool size, varies by topic (sd of its log).
+MATCH, MATCH_SPREAD = 1.2, 0.25
+TEAM_VIEW = 0.7
+RUN_NOISE = 0.4
+SPAM_PUSH = 0.7
+MATCH_VALUE = 0.5  # of the match in the usefulness, the merit's being 1
+
+# Parts of the skill: quality runs from 0 to 1 and is weighted by SKILL; the others are normal.
+SKILL = 0.65
+EASE_MEAN, EASE_SPREAD = -0.55, 0.6
+TEAM_TOPIC, RUN_TOPIC = 0.35, 0.2
+
+QUALITY_WITHIN_TEAM = 0.08  # sd of the runs of a team around its quality
+RESISTANCE_BY_QUALITY = 0.35  # weight of quality in spam resistance, the rest is chance: a correlation near .5
+COVERAGE = (0.3, 0.7)  # share of the candidates that a team has indexed, lowest and highest
+NOT_INDEXED = 100.0  # subtracted from the score: never reached, the candidates being many times the depth
+
+# Some systems return fewer documents: their share, their typical length in depths, its spread by topic (sd of its log).
+SHORT_SHARE, SHORT_LENGTH, SHORT_SPREAD = 0.2, (0.1, 0.8), 0.5
+
+# Reported scores: lowest, highest, decimals of a precise and of a coarse run (few enough to survive float32).
+SCALES = {"bm25": (0.0, 40.0, 4, 2), "logprob": (-20.0, 0.0, 4, 2), "cosine": (0.0, 1.0, 6, 4)}
+COARSE_SHARE = 0.25  # of the systems round so much that many documents tie
+HALF_SCALE = 3.0  # the inner score that lands a quarter of the scale above its middle
+
+FIRST_TOPIC = 101
+
+Floats = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Truth:
+    """What nobody knows of a real collection.
+
+    Parameters
+    ----------
+    systems
+        One row a run: ``run``, ``team``, ``quality`` and ``spam_resistance`` (both 0 to 1, higher is better),
+        ``contributes`` (to the pool), ``scale`` of its scores.
+    labels
+        The label of every document that any run returned, judged or not; has the columns of qrels, so
+        ``Qrels(truth.labels)`` are complete judgments of the runs.
+    """
+
+    systems: pl.DataFrame
+    labels: pl.DataFrame
+
+    def __repr__(self) -> str:
+        return f"Truth({self.systems.height} systems, {self.labels.height} labels)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Collection:
+    """A simulated test collection.
+
+    Parameters
+    ----------
+    qrels
+        The judgments: the pool, sorted by topic and document.
+    runs
+        One a system, every topic's documents best first (equal scores: higher document id first, as trec_eval).
+    truth
+        The systems' parameters and the labels of all returned documents.
+    settings
+        The arguments of `simulate`, seed included, that make this collection again.
+    """
+
+    qrels: Qrels
+    runs: list[Run]
+    truth: Truth
+    settings: Mapping[str, int | float]
+
+    def label_shares(self) -> dict[int, float]:
+        """Share of every label among the judgments."""
+        labels = self.qrels.frame["relevance"].to_numpy()
+        return {label: float(np.mean(labels == label)) for label in LABEL_SHARES}
+
+    def __str__(self) -> str:
+        s, shares = self.settings, self.label_shares()
+        relevant = sum(share for label, share in shares.items() if label > 0)
+        return (
+            f"Collection({s['topics']} topics, {s['systems']} runs, {len(self.qrels)} judgments: "
+            f"{relevant:.1%} relevant, {shares[-2]:.1%} spam; seed {s['seed']})"
+        )
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, object]:
+        """Settings, sizes, label shares and the systems' parameters; not the documents."""
+        return {
+            "settings": dict(self.settings),
+            "judgments": len(self.qrels),
+            "returned": sum(len(run) for run in self.runs),
+            "label_shares": self.label_shares(),
+            "systems": self.truth.systems.to_dicts(),
+        }
+
+
+def simulate(
+    *,
+    topics: int = 50,
+    systems: int = 60,
+    depth: int = 1000,
+    pool_depth: int = 20,
+    contributors: int | None = None,
+    team_size: int = 4,
+    spam: float = LABEL_SHARES[-2],
+    missing: float = 0.0,
+    seed: int = 0,
+) -> Collection:
+    """Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.
+
+    Parameters
+    ----------
+    topics
+        Number of topics; the first topics are the same whatever their number.
+    systems
+        Number of runs.
+    depth
+        Documents a run returns for a topic; about a fifth of the systems return fewer.
+    pool_depth
+        The documents down to this rank of every contributing run are judged.
+    contributors
+        Number of runs, drawn at random, that contribute to the pool; all of them if not given.
+    team_size
+        Runs a team; runs of a team are alike. 1 makes all systems independent.
+    spam
+        Expected share of spam (label -2) among the judgments.
+    missing
+        Probability that a system returns nothing for a topic.
+    seed
+        Seed of everything random: the same arguments make the same collection.
+
+    Returns
+    -------
+    Collection
+        Qrels, runs, truth and settings.
+
+    Examples
+    --------
+    >>> collection = simulate(topics=5, systems=8, depth=100, seed=1)
+    >>> len(collection.runs), collection.qrels.topics
+    (8, ['101', '102', '103', '104', '105'])
+    """
+    systems = _integer("systems", systems, 1)
+    contributors = systems if contributors is None else _integer("contributors", contributors, 1, systems)
+    settings: dict[str, int | float] = {
+        "topics": _integer("topics", topics, 1),
+        "systems": systems,
+        "depth": _integer("depth", depth, 1),
+        "pool_depth": _integer("pool_depth", pool_depth, 1),
+        "contributors": contributors,
+        "team_size": _integer("team_size", team_size, 1),
+        "spam": _share("spam", spam),
+        "missing": _share("missing", missing),
+        "seed": _integer("seed", seed, 0),
+    }
+    rng = np.random.default_rng(seed)
+    field = _draw_systems(rng, systems, team_size, contributors)
+    candidates = max(CANDIDATES_MIN, CANDIDATES_PER_RANK * depth)
+
+    ranked = np.empty((topics, systems, depth), dtype=np.int32)
+    scores = np.empty((topics, systems, depth))
+    kept = np.empty((topics, systems, depth), dtype=np.bool_)
+    labels = np.empty((topics, candidates), dtype=np.int8)
+    judged = np.zeros((topics, candidates), dtype=np.bool_)
+    returned = np.zeros((topics, candidates), dtype=np.bool_)
+    for topic, stream in enumerate(rng.spawn(topics)):  # a stream a topic: more topics leave the first ones alone
+        inner, usefulness, spamminess = _score_documents(stream, field, candidates)
+        ranked[topic], scores[topic] = _rank(inner, field, depth)
+        lengths = _draw_lengths(stream, field, depth, pool_depth, missing)
+        kept[topic] = np.arange(depth) < lengths[:, None]
+        pool = np.unique(ranked[topic, field.contributes, :pool_depth][kept[topic, field.contributes, :pool_depth]])
+        judged[topic, pool] = True
+        returned[topic, ranked[topic][kept[topic]]] = True
+        labels[topic] = _label(stream, usefulness, spamminess, pool, spam)
+
+    truth = _label_frame(labels, returned)
+    row_of = np.cumsum(returned.ravel()) - 1  # row in the truth of a returned candidate
+    start = np.arange(topics, dtype=np.int64)[:, None] * candidates
+    runs = []
+    for system, name in enumerate(field.names):
+        keep = kept[:, system]
+        rows = row_of[(start + ranked[:, system])[keep]]
+        frame = truth.select("query_id", "doc_id")[rows].with_columns(score=pl.Series(scores[:, system][keep]))
+        runs.append(Run(frame, name=name))
+    return Collection(
+        qrels=Qrels(truth.filter(pl.Series(judged[returned])), name=f"simulated (seed {seed})"),
+        runs=runs,
+        truth=Truth(systems=field.to_frame(), labels=truth),
+        settings=settings,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Field:
+    """The participating systems' parameters, one entry a system; coverage has one a team."""
+
+    names: list[str]
+    team: Ints
+    quality: Floats
+    resistance: Floats
+    coverage: Floats
+    contributes: npt.NDArray[np.bool_]
+    scale: list[str]
+    coarse: npt.NDArray[np.bool_]
+    typical_length: Floats  # in depths; infinite for a system that always fills the list
+
+    def to_frame(self) -> pl.DataFrame:
+        return pl.DataFrame(
+            {
+                "run": self.names,
+                "team": [name.rpartition("-")[0] for name in self.names],
+                "quality": self.quality,
+                "spam_resistance": self.resistance,
+                "contributes": self.contributes,
+                "scale": self.scale,
+            }
+        )
+
+
+def _draw_systems(rng: np.random.Generator, systems: int, team_size: int, contributors: int) -> _Field:
+    team = np.arange(systems) // team_size
+    teams = int(team[-1]) + 1
+    team_quality = (rng.permutation(teams) + rng.random(teams)) / teams  # even spread: good and bad in any collection
+    quality = np.clip(team_quality[team] + rng.normal(0.0, QUALITY_WITHIN_TEAM, systems), 0.0, 1.0)
+    resistance = RESISTANCE_BY_QUALITY * quality + (1 - RESISTANCE_BY_QUALITY) * rng.uniform(0.0, 1.0, systems)
+    short = rng.random(systems) < SHORT_SHARE
+    scales = list(SCALES)
+    width = len(str(teams)) if teams > 99 else 2
+    return _Field(
+        names=[f"team{t + 1:0{width}}-{i % team_size + 1}" for i, t in enumerate(team)],
+        team=team,
+        quality=quality,
+        resistance=resistance,
+        coverage=rng.uniform(*COVERAGE, teams),
+        contributes=rng.permutation(systems) < contributors,
+        scale=[scales[i] for i in rng.integers(len(scales), size=teams)[team]],
+        coarse=rng.random(systems) < COARSE_SHARE,
+        typical_length=np.where(short, rng.uniform(*SHORT_LENGTH, systems), np.inf),
+    )
+
+
+def _score_documents(rng: np.random.Generator, field: _Field, candidates: int) -> tuple[Singles, Singles, Singles]:
+    """Every system's inner score of every candidate; usefulness and spamminess of the candidates."""
+    systems, teams = field.team.size, field.coverage.size
+    match = rng.standard_normal(candidates, dtype=np.float32)
+    merit = rng.standard_normal(candidates, dtype=np.float32)
+    spamminess = rng.standard_exponential(candidates, dtype=np.float32)
+    match_weight = MATCH * np.exp(MATCH_SPREAD * rng.standard_normal())
+    skill = SKILL * field.quality + EASE_MEAN + EASE_SPREAD * rng.standard_normal()
+    skill += TEAM_TOPIC * rng.standard_normal(teams)[field.team] + RUN_TOPIC * rng.standard_normal(systems)
+    push = SPAM_PUSH * (0.5 - field.resistance)
+
+    view = TEAM_VIEW * rng.standard_normal((teams, candidates), dtype=np.float32)
+    view += np.float32(match_weight) * match
+    view[rng.random((teams, candidates), dtype=np.float32) >= field.coverage[:, None]] -= NOT_INDEXED
+    inner = RUN_NOISE * rng.standard_normal((systems, candidates), dtype=np.float32)
+    inner += view[field.team]
+    inner += skill.astype(np.float32)[:, None] * merit
+    inner += push.astype(np.float32)[:, None] * spamminess
+    return inner, merit + np.float32(MATCH_VALUE) * match, spamminess
+
+
+def _rank(inner: Singles, field: _Field, depth: int) -> tuple[Ints, Floats]:
+    """The best `depth` candidates of every system and their reported scores, in trec_eval's order."""
+    low, high, fine, coarse = (np.array(column) for column in zip(*(SCALES[s] for s in field.scale), strict=True))
+    unit = 10.0 ** np.where(field.coarse, coarse, fine)[:, None]
+    best = np.argpartition(-inner, depth - 1, axis=1)[:, :depth]
+    best = np.sort(best, axis=1)[:, ::-1]  # ids descending, so that the stable sort below breaks ties by id
+    x = np.take_along_axis(inner, best, axis=1).astype(np.float64)
+    squashed = 0.5 + 0.5 * x / (HALF_SCALE + np.abs(x))
+    steps = np.rint((low[:, None] + (high - low)[:, None] * squashed) * unit)
+    order = np.argsort(-steps, axis=1, kind="stable")
+    return np.take_along_axis(best, order, axis=1), np.take_along_axis(steps, order, axis=1) / unit
+
+
+def _draw_lengths(rng: np.random.Generator, field: _Field, depth: int, pool_depth: int, missing: float) -> Ints:
+    """How many documents every system returns for the topic."""
+    spread = np.exp(SHORT_SPREAD * rng.standard_normal(field.team.size))
+    # A short list still fills the pool: the scores at the top should not depend on the length.
+    lengths = np.clip(depth * field.typical_length * spread, min(pool_depth, depth), depth).astype(np.int64)
+    missed = rng.random(field.team.size) < missing
+    # A topic that no contributor answered could not be judged: then nobody misses it.
+    return lengths if missed[field.contributes].all() else np.where(missed, 0, lengths)
+
+
+def _label(
+    rng: np.random.Generator, usefulness: Singles, spamminess: Singles, pool: npt.NDArray[np.int32], spam: float
+) -> npt.NDArray[np.int8]:
+    """Labels of all candidates, by cuts that give the pool the topic's share of every label."""
+    means = np.array(list(LABEL_SHARES.values()))
+    means = np.append(spam, means[1:] * (1 - spam) / means[1:].sum())
+    shares = rng.standard_gamma(SHARE_CONCENTRATION * means)  # normalised gammas are Dirichlet; allows spam = 0
+    counts = rng.multinomial(pool.size, shares / shares.sum())
+
+    spams = min(int(counts[0]), pool.size - 1)
+    is_spam = spamminess >= _cut(spamminess[pool], spams)
+    at_least = np.cumsum(counts[:1:-1])[::-1]  # documents with label >= 1, 2, 3, 4
+    at_least[0] = max(at_least[0], 1)  # TREC drops topics without a relevant document
+    wanted = usefulness[pool[~is_spam[pool]]]
+    cuts = np.array([_cut(wanted, min(int(n), wanted.size)) for n in at_least])
+    grades = np.searchsorted(cuts, usefulness, side="right")
+    return np.where(is_spam, -2, grades).astype(np.int8)
+
+
+def _cut(values: Singles, count: int) -> float:
+    """The value that `count` of the values reach."""
+    return float(np.partition(values, values.size - count)[values.size - count]) if count else np.inf
+
+
+def _label_frame(labels: npt.NDArray[np.int8], returned: npt.NDArray[np.bool_]) -> pl.DataFrame:
+    """Query id, document id and label of the returned candidates, in that order."""
+    topic, document = np.nonzero(returned)
+    width = max(7, len(str(labels.shape[1] - 1)))  # ids in byte order are ids in number order
+    query_id = pl.Series(topic + FIRST_TOPIC).cast(pl.String)
+    number = pl.Series(document).cast(pl.String).str.zfill(width)
+    return pl.DataFrame({"query_id": query_id, "number": number}).select(
+        "query_id",
+        doc_id=pl.format("sim-{}-{}", pl.col("query_id").str.zfill(4), "number"),
+        relevance=pl.Series(labels[returned].astype(np.float64)),
+    )
+
+
+def _integer(name: str, value: object, low: int, high: int | None = None) -> int:
+    top = np.inf if high is None else high
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= top:
+        return int(value)
+    wanted = f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
+    raise GainfulError(f"The {name!r} parameter must be {wanted}, got {value!r} instead.")
+
+
+def _share(name: str, value: object) -> float:
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool) and 0 <= value < 1:
+        return float(value)
+    raise GainfulError(f"The {name!r} parameter must be a number >= 0 and < 1, got {value!r} instead.")
