@@ -1,0 +1,94 @@
+"""Gzip, bzip2, xz and Zstandard, told by the first bytes of a file and not by its name.
+
+Python has had Zstandard only since 3.14, so polars does it here: for UTF-8 text, the only thing polars unpacks.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from pathlib import PurePath
+
+import polars as pl
+
+from gainful.errors import DataError
+
+COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
+
+
+def _unpack_zstd(data: bytes) -> bytes:
+    return str(pl.read_lines(data)["line"].str.join("\n").item()).encode()
+
+
+def _pack_zstd(data: bytes) -> bytes:
+    packed = io.BytesIO()
+    # One "row" that holds all lines: the CSV writer puts the last line end back.
+    frame = pl.DataFrame({"text": [data.decode().removesuffix("\n")]})
+    frame.write_csv(packed, include_header=False, quote_style="never", compression="zstd")
+    return packed.getvalue()
+
+
+_UNPACK: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
+    b"\x1f\x8b": ("gzip", gzip.decompress),
+    b"\x28\xb5\x2f\xfd": ("zstd", _unpack_zstd),
+    b"\xfd7zXZ\x00": ("xz", lzma.decompress),
+    b"BZh": ("bzip2", bz2.decompress),
+}
+_PACK: dict[str, Callable[[bytes], bytes]] = {
+    # A fixed time makes the same run the same file.
+    ".gz": lambda data: gzip.compress(data, mtime=0),
+    ".zst": _pack_zstd,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
+
+
+def _packer(head: bytes) -> tuple[str, Callable[[bytes], bytes]] | None:
+    for magic, packer in _UNPACK.items():
+        # A topic may be called "BZh1"; only a bzip2 file goes on with the digits of pi (or, if empty, of its root).
+        if head.startswith(magic) and (magic != b"BZh" or head[4:10] in (b"1AY&SY", b"\x17rE8P\x90")):
+            return packer
+    return None
+
+
+def is_compressed(head: bytes) -> bool:
+    """Whether these first bytes are those of a compressed file."""
+    return _packer(head) is not None
+
+
+def decompress(data: bytes, where: str) -> bytes:
+    """Unpacked content of a compressed file."""
+    found = _packer(data)
+    if found is None:
+        return data
+    name, unpack = found
+    try:
+        content = unpack(data)
+    except pl.exceptions.PolarsError:
+        raise DataError(
+            f"{where}: cannot unpack this zstd file: it is damaged, or not UTF-8 text; unpack it first (zstd -d)"
+        ) from None
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pl.exceptions.PanicException) as error:
+        reason = str(error).strip().rstrip(".") or "the end is missing"
+        raise DataError(f"{where}: damaged {name} file: {reason}") from None
+    if is_compressed(content):
+        raise DataError(f"{where}: compressed twice; unpack it once")
+    return content
+
+
+def compress(data: bytes, suffix: str, where: str) -> bytes:
+    """Content packed as the last suffix of a file name asks for."""
+    try:
+        return _PACK[suffix](data) if suffix in _PACK else data
+    except UnicodeDecodeError:
+        raise DataError(f"{where}: only UTF-8 text can be written as zstd; choose .gz, .bz2 or .xz") from None
+
+
+def split_compression(path: PurePath) -> tuple[PurePath, str]:
+    """``runs/a.csv`` and ``.gz`` for ``runs/a.csv.gz``; nothing as suffix where there is none."""
+    suffix = path.suffix.lower()
+    return (path.with_suffix(""), suffix) if suffix in COMPRESSIONS else (path, "")

@@ -1,0 +1,303 @@
+"""Scores in tables: a row a score (long), or a row a topic and a column a system (wide)."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gainful.data.policies import Policies
+from gainful.data.scores import ScoreMatrix, Scores, Summary
+from gainful.errors import DataError
+from gainful.io.compression import compress, decompress, split_compression
+from gainful.io.encoding import from_utf8, to_utf8
+from gainful.io.objects import is_table
+from gainful.io.write import write_atomically
+
+COLUMNS = ("run", "measure", "query_id", "score")
+# The query_id under which tables keep the mean over topics.
+MEAN = "all"
+
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+# Other people's names for our columns; the first column of a spreadsheet or data frame often has none.
+_ALIASES = {
+    "run": ("run", "system", "name"),
+    "measure": ("measure",),
+    "query_id": ("query_id", "qid", "q_id", "topic", ""),
+    "score": ("score", "value"),
+}
+_ABSENT = ("", "NA", "null", "None", "-")
+
+
+def write_scores(scores: Scores, path: str | Path) -> None:
+    """Write the scores of all topics as a long table: run, measure, query_id, score.
+
+    Parameters
+    ----------
+    scores
+        From `evaluate`. Cells that a ``skip`` policy left out get no row.
+    path
+        Ends in .csv, .tsv, .jsonl, .json or .parquet; the first four may be followed by .gz, .bz2, .xz or .zst. Written
+        to a temporary name first, so never half. JSON has no NaN: there an undefined score is null, and is read back
+        as left out.
+    """
+    path = Path(path)
+    plain, packing = split_compression(path)
+    frame, suffix = scores.to_frame(), _suffix(plain, path)
+    content = io.BytesIO()
+    match suffix:
+        case ".csv" | ".tsv":
+            frame.write_csv(content, separator="\t" if suffix == ".tsv" else ",")
+        case ".jsonl":
+            frame.with_columns(pl.col("score").fill_nan(None)).write_ndjson(content)
+        case ".json":
+            content.write(json.dumps(frame.with_columns(pl.col("score").fill_nan(None)).to_dicts(), indent=1).encode())
+        case _:
+            frame.write_parquet(content)
+    data = content.getvalue()
+    if suffix in (".csv", ".tsv"):
+        data = from_utf8(data)
+    write_atomically(path, compress(data, packing, str(path)))
+
+
+def read_scores(
+    source: Any, *, summaries: Mapping[str, Summary] | None = None, higher: Mapping[str, str] | None = None
+) -> Scores:
+    """Scores from a table: what `evaluate` returns, for the analyses that start from it.
+
+    Parameters
+    ----------
+    source
+        A file (.csv, .tsv, .jsonl, .json or .parquet; compressed or not), a frame, `ScoreMatrix` or `Scores`. Long:
+        the columns run, measure (optional), query_id and score. Wide: a row a topic, a column a system, and a query_id
+        column if there is one (else topics are numbered from 1). Rows of query_id 'all' are means and not read. A cell
+        that is empty, null, NA or, in a wide table, NaN is left out: it does not count.
+    summaries
+        Per measure, how topics are summarised (mean, sum or gmean); mean if it does not say.
+    higher
+        Per measure, whether higher is better, worse or neither; better if it does not say.
+
+    Returns
+    -------
+    Scores
+        One measure, named 'score', for a wide table. The policies are the defaults: a table does not tell them.
+
+    Examples
+    --------
+    >>> scores = read_scores(pl.DataFrame({"query_id": ["1", "2"], "bm25": [0.5, 0.25], "dense": [0.75, None]}))
+    >>> scores.mean()["score"].to_list()
+    [0.375, 0.75]
+    """
+    if isinstance(source, Scores):
+        return source
+    where, frame = _frame(source)
+    if not frame.height or not frame.width:
+        raise DataError(f"{where}: expected scores, got an empty table")
+    named = _our_names(frame)
+    long = _from_long(named, where) if _is_long(named) else _from_wide(named, where)
+    if isinstance(source, ScoreMatrix):
+        long = long.with_columns(measure=pl.lit(source.measure))
+    return _cube(long, where, summaries or {}, higher or {})
+
+
+def _suffix(plain: Path | Any, path: Path) -> str:
+    suffix: str = plain.suffix.lower()
+    suffix = ".jsonl" if suffix == ".ndjson" else suffix
+    if suffix not in _SUFFIXES or (suffix == ".parquet" and plain != path):
+        raise DataError(f"{path}: expected a name that ends in {', '.join(_SUFFIXES)}, got {path.name!r}")
+    return suffix
+
+
+def _frame(source: Any) -> tuple[str, pl.DataFrame]:
+    """The table, and what to call it in messages."""
+    if isinstance(source, (str, Path)):
+        return str(source), _read_file(Path(source))
+    if isinstance(source, ScoreMatrix):
+        return "scores", source.to_frame()
+    if not is_table(source):
+        raise DataError(f"expected a file, a frame or Scores, got {type(source).__name__}")
+    try:
+        if isinstance(source, pl.LazyFrame):
+            return "scores", source.collect()
+        return "scores", _from_pandas(source) if hasattr(source, "iloc") else pl.DataFrame(source)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise DataError(f"scores: cannot be read: {_first_line(error)}") from None
+
+
+def _from_pandas(source: Any) -> pl.DataFrame:
+    """Column by column, since polars' own way needs pyarrow; an index that says something names the topics."""
+    columns = {str(name): source[name].tolist() for name in source.columns}
+    if type(source.index).__name__ != "RangeIndex" and not set(_ALIASES["query_id"]) & columns.keys():
+        columns = {"query_id": [str(topic) for topic in source.index], **columns}
+    return pl.DataFrame(columns, strict=False)
+
+
+def _read_file(path: Path) -> pl.DataFrame:
+    suffix = _suffix(split_compression(path)[0], path)
+    try:
+        data = decompress(path.read_bytes(), str(path))
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: expected a file, got a folder") from None
+    try:
+        match suffix:
+            case ".csv" | ".tsv":
+                separator = "\t" if suffix == ".tsv" else ","
+                frame = (
+                    pl.read_csv(to_utf8(data, str(path)), separator=separator, infer_schema=False)
+                    if data
+                    else pl.DataFrame()
+                )
+            case ".jsonl":
+                frame = pl.read_ndjson(data) if data.strip() else pl.DataFrame()
+            case ".json":
+                frame = pl.DataFrame(_rows(json.loads(data or b"[]")), infer_schema_length=None, strict=False)
+            case _:
+                frame = pl.read_parquet(data)
+    except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+        raise DataError(f"{path}: cannot be read as {suffix[1:]}: {_first_line(error)}") from None
+    for column in frame.columns:
+        twin = re.sub(r"_duplicated_\d+$", "", column)
+        if twin != column and twin in frame.columns:
+            raise DataError(f"{path}: two columns are named {twin!r}: give each its own name")
+    return frame
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _rows(content: Any) -> Any:
+    """The rows of a JSON file; those of `Scores.to_dict()` are nested by run, measure and topic."""
+    if isinstance(content, dict) and isinstance(content.get("scores"), dict):
+        return [
+            dict(zip(COLUMNS, (run, measure, topic, score), strict=True))
+            for run, measures in content["scores"].items()
+            for measure, topics in measures.items()
+            for topic, score in topics.items()
+        ]
+    if not isinstance(content, list):
+        raise TypeError("expected a list of rows")
+    return content
+
+
+def _our_names(frame: pl.DataFrame) -> pl.DataFrame:
+    found = {}
+    for column, names in _ALIASES.items():
+        match = next((name for name in names if name in frame.columns), None)
+        if match is not None and match != column:
+            found[match] = column
+    return frame.rename(found)
+
+
+def _is_long(frame: pl.DataFrame) -> bool:
+    """Two of the telling columns: a system of a wide table may have one of these names, hardly two."""
+    return len({"run", "measure", "score"}.intersection(frame.columns)) >= 2
+
+
+def _from_long(frame: pl.DataFrame, where: str) -> pl.DataFrame:
+    for column in ("run", "query_id", "score"):
+        if column not in frame.columns:
+            raise DataError(f"{where}: expected columns {', '.join(COLUMNS)}, got {', '.join(frame.columns)}")
+    if "measure" not in frame.columns:
+        frame = frame.with_columns(measure=pl.lit("score"))
+    frame = frame.select(
+        *(_text(frame[column], where) for column in ("run", "measure", "query_id")),
+        _numbers(frame["score"], where, "as score"),
+    )
+    topics = frame.with_row_index("row", offset=1).filter(pl.col("query_id") != MEAN)
+    if not topics.height:
+        raise DataError(
+            f"{where}: expected scores of topics, got only means (query_id {MEAN!r}): "
+            "write the file with gainful evaluate --per-topic"
+        )
+    again = topics.filter(~pl.struct("run", "measure", "query_id").is_first_distinct())
+    if again.height:
+        row = again.row(0, named=True)
+        raise DataError(
+            f"{where}, row {row['row']}: run {row['run']!r} has a second score of {row['measure']!r} for topic "
+            f"{row['query_id']!r}: keep one"
+        )
+    return topics.drop("row")
+
+
+def _from_wide(frame: pl.DataFrame, where: str) -> pl.DataFrame:
+    topics = pl.Series("query_id", [str(number) for number in range(1, frame.height + 1)])
+    if "query_id" in frame.columns:
+        topics = _text(frame["query_id"], where)
+        frame = frame.drop("query_id")
+    if not frame.width:
+        raise DataError(f"{where}: expected a column a system beside query_id, got none")
+    systems = [_numbers(frame[name], where, f"in column {name!r}").fill_nan(None) for name in frame.columns]
+    if not topics.is_unique().all():
+        at = int((~topics.is_first_distinct()).arg_max() or 0)
+        raise DataError(f"{where}, row {at + 1}: a second row of topic {topics[at]!r}: keep one")
+    long = pl.concat(
+        pl.select(run=pl.lit(values.name), measure=pl.lit("score"), query_id=topics, score=values) for values in systems
+    )
+    return long.filter(pl.col("query_id") != MEAN)
+
+
+def _text(values: pl.Series, where: str) -> pl.Series:
+    if values.null_count():
+        raise DataError(
+            f"{where}, row {int(values.is_null().arg_max() or 0) + 1}: expected a {values.name}, got nothing"
+        )
+    try:
+        return values.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        raise DataError(f"{where}: expected text as {values.name}, got {values.dtype}") from None
+
+
+def _numbers(values: pl.Series, where: str, what: str) -> pl.Series:
+    """Finite numbers, NaN or null."""
+    if values.dtype == pl.String:
+        texts = values.str.strip_chars()
+        texts = texts.set(texts.is_in(_ABSENT), None)
+        numbers = texts.cast(pl.Float64, strict=False)
+        wrong = numbers.is_null() & texts.is_not_null()
+    elif values.dtype.is_numeric() or values.dtype == pl.Null:
+        numbers = values.cast(pl.Float64)
+        wrong = pl.Series([False] * len(values), dtype=pl.Boolean)
+    else:
+        raise DataError(f"{where}: expected numbers {what}, got {values.dtype}")
+    wrong = wrong | (numbers.is_infinite() & numbers.is_not_null())
+    if wrong.any():
+        at = int(wrong.arg_max() or 0)
+        raise DataError(f"{where}, row {at + 1}: expected a finite number {what}, got {values[at]!r}")
+    return numbers
+
+
+def _cube(long: pl.DataFrame, where: str, summaries: Mapping[str, Summary], higher: Mapping[str, str]) -> Scores:
+    names = {column: long[column].unique(maintain_order=True) for column in ("measure", "run", "query_id")}
+    place = {column: long[column].cast(pl.Enum(values)).to_physical().to_numpy() for column, values in names.items()}
+    shape = tuple(len(values) for values in names.values())
+    values = np.full(shape, math.nan)
+    counted = np.zeros(shape, np.bool_)
+    at = tuple(place.values())
+    values[at] = long["score"].fill_null(math.nan).to_numpy()
+    counted[at] = long["score"].is_not_null().to_numpy()
+    if not counted.any():
+        raise DataError(f"{where}: expected scores, got none: every cell is empty")
+    measures = tuple(names["measure"].to_list())
+    return Scores(
+        values=values,
+        counted=counted,
+        measures=measures,
+        systems=tuple(names["run"].to_list()),
+        topics=tuple(names["query_id"].to_list()),
+        summaries=tuple(summaries.get(measure, "mean") for measure in measures),
+        higher=tuple(higher.get(measure, "better") for measure in measures),
+        spellings={},
+        policies=Policies(),
+        missing=tuple((~counted.any(axis=0)).sum(axis=1).tolist()),
+        ignored=(0,) * shape[1],
+    )

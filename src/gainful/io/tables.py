@@ -1,0 +1,202 @@
+"""Tables with named columns: CSV, TSV, JSONL, Parquet, Arrow, and the frames made of them.
+
+Each table is brought to gainful's columns: ``query_id, doc_id, relevance[, iteration]`` for qrels and
+``query_id, doc_id, score[, rank, run]`` for runs. The spellings of PyTerrier, ranx, BEIR and trec_eval are recognised.
+Ids that are integers become strings; numbers written as strings become numbers; an empty label is one that was pooled
+but not judged; a run without scores is scored by its ranks.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import polars as pl
+
+from gainful.errors import DataError
+from gainful.io.encoding import decode, to_utf8
+from gainful.io.text import BOM, QRELS, Layout, shorten
+
+# The first that is there counts: PyTerrier's frames have its own "docid" beside the "docno" that was judged.
+SPELLINGS = {
+    "query_id": ("query_id", "qid", "q_id", "topic", "topic_id"),
+    "doc_id": ("doc_id", "docno", "corpus_id", "document", "document_id", "docid"),
+    "relevance": ("relevance", "label", "rel"),
+    "score": ("score", "sim"),
+    "rank": ("rank",),
+    "run": ("run", "run_id", "run_name", "system"),
+    "iteration": ("iteration", "iter"),
+}
+TEXT_COLUMNS = ("query_id", "doc_id", "run", "iteration")
+PARQUET = b"PAR1"
+ARROW_FILE = b"ARROW1\0\0"
+ARROW_STREAM = b"\xff\xff\xff\xff"
+
+_IDS = ("query_id", "doc_id")
+T = TypeVar("T")
+
+
+def match_columns(names: Sequence[str], layout: Layout) -> dict[str, str]:
+    """Which of these columns holds what: gainful's name → the name found."""
+    plain = {name.strip().lower().replace("-", "_"): name for name in reversed(names)}
+    optional = ("iteration",) if layout is QRELS else ("rank", "run")
+    found = {}
+    for column in (*_IDS, layout.value, *optional):
+        spelling = next((spelling for spelling in SPELLINGS[column] if spelling in plain), None)
+        if spelling is not None:
+            found[column] = plain[spelling]
+    # BEIR calls the labels scores; elsewhere a score means that this is a run.
+    if layout is QRELS and "relevance" not in found and "score" in plain and "corpus_id" in plain:
+        found["relevance"] = plain["score"]
+    return found
+
+
+def needed_columns(names: Sequence[str], layout: Layout, where: str) -> dict[str, str]:
+    """What `match_columns` found, if that is enough."""
+    found = match_columns(names, layout)
+    if all(column in found for column in _IDS) and (layout.value in found or "rank" in found):
+        return found
+    wanted = ", ".join((*_IDS, layout.value))
+    message = f"{where}: expected columns {wanted} (or their other spellings), got {', '.join(names) or 'none'}"
+    others = {name.strip().lower() for name in names}
+    if layout is QRELS and others & {*SPELLINGS["score"], *SPELLINGS["rank"]}:
+        message += ". It looks like a run; give qrels first"
+    elif layout is not QRELS and others & {*SPELLINGS["relevance"]}:
+        message += ". It looks like qrels; give qrels first"
+    raise DataError(message)
+
+
+def to_columns(table: pl.DataFrame, layout: Layout, where: str) -> pl.DataFrame:
+    """The table with gainful's columns and types."""
+    found = needed_columns(table.columns, layout, where)
+    columns = {}
+    for column, name in found.items():
+        values = table[name].alias(column)
+        if column in TEXT_COLUMNS:
+            columns[column] = _to_text(values, where)
+        else:
+            columns[column] = _to_numbers(values, layout, where)
+    if "rank" in columns:
+        columns["rank"] = _to_ranks(columns["rank"], where)
+        columns.setdefault("score", -columns["rank"].cast(pl.Float64).alias("score"))
+    order = [*_IDS, layout.value, *(column for column in columns if column not in (*_IDS, layout.value))]
+    return pl.DataFrame({column: columns[column] for column in order})
+
+
+def _to_text(values: pl.Series, where: str) -> pl.Series:
+    dtype = values.dtype
+    if not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Null)):
+        raise DataError(f"{where}: expected strings or integers in column {values.name!r}, got {dtype}")
+    if dtype == pl.Binary:
+        text = pl.Series(values.name, [None if value is None else decode(value) for value in values], pl.String)
+    else:
+        text = values.cast(pl.String)
+    if values.name != "iteration" and text.null_count():
+        raise DataError(f"{where}, row {_first(text.is_null())}: expected a {values.name}, got nothing")
+    return text
+
+
+def _to_numbers(values: pl.Series, layout: Layout, where: str) -> pl.Series:
+    what = layout.value_field if values.name == layout.value else values.name
+    if not (values.dtype.is_numeric() or values.dtype in (pl.String, pl.Null)):
+        raise DataError(f"{where}: expected numbers in column {values.name!r}, got {values.dtype}")
+    numbers = values.cast(pl.Float64, strict=False)
+    bad = numbers.is_null() & values.is_not_null()
+    if bad.any():
+        row = _first(bad)
+        raise DataError(f"{where}, row {row}: expected a number as {what}, got {values[row - 1]!r}")
+    if what != "label" and numbers.null_count():
+        raise DataError(f"{where}, row {_first(numbers.is_null())}: expected a number as {what}, got nothing")
+    if not numbers.is_finite().all():
+        row = _first(~numbers.is_finite())
+        raise DataError(f"{where}, row {row}: expected a finite {what}, got {numbers[row - 1]}")
+    return numbers
+
+
+def _to_ranks(numbers: pl.Series, where: str) -> pl.Series:
+    ranks = numbers.cast(pl.Int64, strict=False)
+    bad = ranks.is_null() | (ranks.cast(pl.Float64) != numbers)
+    if bad.any():
+        row = _first(bad)
+        raise DataError(f"{where}, row {row}: expected an integer as rank, got {numbers[row - 1]}")
+    return ranks
+
+
+def _first(flags: pl.Series) -> int:
+    """Row number, from 1, of the first true value."""
+    return (flags.fill_null(value=False).arg_max() or 0) + 1
+
+
+def read_separated(data: bytes, separator: str, layout: Layout, where: str) -> pl.DataFrame:
+    """CSV or TSV with a header line."""
+    content = to_utf8(data, where)
+    table = _parse(lambda: pl.read_csv(content, separator=separator, infer_schema=False), "CSV", where)
+    blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    return to_columns(table.filter(~blank) if blank.any() else table, layout, where)
+
+
+def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
+    """A JSON object a line; the first one tells which keys matter."""
+    content = to_utf8(data, where).removeprefix(BOM)
+    lines = enumerate(io.BytesIO(content), 1)
+    first = next((_json_object(line, f"{where}:{number}") for number, line in lines if line.strip()), {})
+    found = needed_columns(list(first), layout, where)
+    schema = {name: pl.String() if column in TEXT_COLUMNS else pl.Float64() for column, name in found.items()}
+    try:
+        table = pl.read_ndjson(content, schema=schema)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise _first_bad_object(content, found, layout, where, str(error)) from None
+    return to_columns(table, layout, where)
+
+
+def _json_object(line: bytes, where: str) -> dict[str, object]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: expected a JSON object, got {shorten(line)!r}")
+    return value
+
+
+def _first_bad_object(content: bytes, found: dict[str, str], layout: Layout, where: str, reason: str) -> DataError:
+    for number, line in enumerate(io.BytesIO(content), 1):
+        if not line.strip():
+            continue
+        try:
+            values = _json_object(line, f"{where}:{number}")
+        except DataError as error:
+            return error
+        for column, name in found.items():
+            value = values.get(name)
+            what = layout.value_field if column == layout.value else column
+            if column in TEXT_COLUMNS or value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return DataError(f"{where}:{number}: expected a number as {what}, got {value!r}: {shorten(line)!r}")
+            if not abs(value) < float("inf"):
+                return DataError(f"{where}:{number}: expected a finite {what}, got {value!r}: {shorten(line)!r}")
+    return DataError(f"{where}: cannot be read as JSONL: {reason}")
+
+
+def read_parquet(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
+    """Parquet; only the columns that matter are unpacked."""
+    names = list(_parse(lambda: pl.read_parquet_schema(io.BytesIO(data)), "Parquet", where))
+    wanted = list(needed_columns(names, layout, where).values())
+    return to_columns(_parse(lambda: pl.read_parquet(data, columns=wanted), "Parquet", where), layout, where)
+
+
+def read_arrow(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
+    """Arrow IPC, as a file (also called Feather) or as a stream."""
+    read = pl.read_ipc if data.startswith(ARROW_FILE) else pl.read_ipc_stream
+    return to_columns(_parse(lambda: read(data), "Arrow", where), layout, where)
+
+
+def _parse(read: Callable[[], T], what: str, where: str) -> T:
+    try:
+        return read()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise DataError(f"{where}: cannot be read as {what}: {reason}") from None

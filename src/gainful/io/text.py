@@ -1,0 +1,267 @@
+"""TREC text: six fields a line for runs, four for qrels.
+
+Fields are separated by any mix of spaces and tabs; blank lines and lines that start with ``#`` are skipped, as
+trec_eval 10 does; CRLF and a byte order mark are taken in stride. Bytes that are not UTF-8 stay what they are (see
+`gainful.io.encoding`); a NUL byte is refused, since it means UTF-16 or a binary file. The rank, ``Q0``, iteration and
+tag are not looked at.
+
+Nearly all files are plain: one separator throughout, nothing to skip. Those go straight to polars, while a look at the
+bytes makes sure that they are (`_count_blanks`). All others are put into that form first. Both ways accept the same
+files and give the same frame.
+"""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite
+from mmap import mmap
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gainful.errors import DataError
+from gainful.io.encoding import to_utf8
+
+BOM = b"\xef\xbb\xbf"
+
+_SLICE = 1 << 18
+_SLICES = 4
+_BATCH = _SLICE * _SLICES
+_SHIFTS = np.array([1, 2, 4, 8, 16, 32], np.uint64)
+_TOP_BIT = np.uint64(63)
+# The first byte of the characters that gainful.io.encoding keeps for itself.
+_RESERVED_LEAD = 0xF4
+_BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a line of TREC text holds."""
+
+    what: str
+    fields: tuple[str, ...]
+    columns: tuple[str, ...]
+    value: str
+
+    @property
+    def kept(self) -> tuple[str, str, str]:
+        """Columns of the frame."""
+        return "query_id", "doc_id", self.value
+
+    @property
+    def value_field(self) -> str:
+        """The value as users know it: label or score."""
+        return self.fields[self.columns.index(self.value)]
+
+
+QRELS = Layout(
+    what="qrels",
+    fields=("topic", "iteration", "doc", "label"),
+    columns=("query_id", "iteration", "doc_id", "relevance"),
+    value="relevance",
+)
+RUN = Layout(
+    what="a run",
+    fields=("topic", "Q0", "doc", "rank", "score", "tag"),
+    columns=("query_id", "q0", "doc_id", "rank", "score", "tag"),
+    value="score",
+)
+
+
+def read_text(content: bytes | mmap, layout: Layout, where: str, path: Path | None = None) -> pl.DataFrame:
+    """Frame of the topic, the document and the value of each line.
+
+    Parameters
+    ----------
+    content
+        The whole text.
+    layout
+        `QRELS` or `RUN`.
+    where
+        Name of the file in messages.
+    path
+        The file which holds just this content, where there is one: polars reads it without copying.
+    """
+    frame = _read_plain(content, layout, path)
+    return _read_any(bytes(content), layout, where) if frame is None else frame
+
+
+def _scan(source: Path | bytes, separator: str, layout: Layout) -> pl.LazyFrame:
+    schema = {column: pl.Float64() if column == layout.value else pl.String() for column in layout.columns}
+    return pl.scan_csv(source, separator=separator, schema=schema, has_header=False, quote_char=None, glob=False)
+
+
+def _read_plain(content: bytes | mmap, layout: Layout, path: Path | None) -> pl.DataFrame | None:
+    """Frame of a plain file, or None for any other, and for one that polars does not like."""
+    separator = "\t" if b"\t" in content[:_SLICE].split(b"\n", 1)[0] else " "
+    source = path.absolute() if path else bytes(content)
+    text = np.frombuffer(content, np.uint8)
+    # As int8 what is not ASCII is negative, hence a blank, and so is "#" here: a file without them needs one look.
+    count = partial(_count_blanks, text.view(np.int8), separator, "#")
+    if len(text) < _BATCH:
+        frame, counts = _collect(source, separator, layout), count()
+    else:
+        with ThreadPoolExecutor(1) as helper:
+            counting = helper.submit(count)
+            frame, counts = _collect(source, separator, layout), counting.result()
+    if frame is None or frame.is_empty() or any(frame.null_count().row(0)):
+        return None
+    if not frame[layout.value].is_finite().all():
+        return None
+
+    def regular(counts: tuple[int, int] | None) -> bool:
+        if counts is None:
+            return False
+        blanks, ends = counts
+        lines = ends + (content[-1:] != b"\n")
+        # Each line has a value, so a run line has five fields at least, and not five since their number is even: with
+        # the right number of separators in all, each has six. (The same holds for the four fields of qrels.)
+        return frame.height == lines and blanks - ends == (len(layout.fields) - 1) * lines
+
+    if not regular(counts):
+        refused = text.max() >= _RESERVED_LEAD or frame["query_id"].str.starts_with("#").any()
+        if refused or not regular(_count_blanks(text, separator, " ")):
+            return None
+    return frame
+
+
+def _collect(source: Path | bytes, separator: str, layout: Layout) -> pl.DataFrame | None:
+    try:
+        # Faster than read_csv(columns=...); neither of them complains about superfluous fields.
+        return _scan(source, separator, layout).select(layout.kept).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, TypeError):
+        return None  # a TypeError for a file name that is not UTF-8
+
+
+def _count_blanks(text: npt.NDArray[np.int8 | np.uint8], separator: str, last: str) -> tuple[int, int] | None:
+    """Number of blanks, and how many of them are not the separator; None for a text that is not plain.
+
+    Blanks are the bytes up to `last`. In a plain text no two of them touch, and the number of blanks up to each one
+    that is not the separator, hence in each line, is even.
+    """
+    blanks = ends = 0
+    touching, odd = np.uint64(1), np.uint64(0)
+    flags = np.empty(_SLICE, bool)
+    size = min(_BATCH, len(text) // 64 * 64 + 64)
+    # One bit a byte, in words of 64: most of the work is on an eighth of the data, in the cache.
+    is_blank, is_end, bits, carry = np.zeros((4, size // 64), "<u8")
+    for start in range(0, len(text), size):
+        batch = text[start : start + size]
+        if len(batch) < size:
+            is_blank[:] = is_end[:] = 0
+        for offset in range(0, len(batch), _SLICE):
+            part = batch[offset : offset + _SLICE]
+            packed = slice(offset // 8, offset // 8 + (len(part) + 7) // 8)
+            found = flags[: len(part)]
+            np.less_equal(part, ord(last), out=found)
+            is_blank.view(np.uint8)[packed] = np.packbits(found, bitorder="little")
+            np.equal(part, ord(separator), out=found)
+            is_end.view(np.uint8)[packed] = np.packbits(found, bitorder="little")
+        np.bitwise_xor(is_end, is_blank, out=is_end)
+
+        np.left_shift(is_blank, _SHIFTS[0], out=bits)
+        np.right_shift(is_blank, _TOP_BIT, out=carry)
+        bits[1:] |= carry[:-1]
+        bits[0] |= touching
+        touching = carry[-1]
+        if np.bitwise_and(bits, is_blank, out=bits).any():
+            return None
+
+        # Prefix xor: a bit becomes the parity of all bits up to it, first within its word, then from the batch's start.
+        bits[:] = is_blank
+        for shift in _SHIFTS:
+            bits ^= np.left_shift(bits, shift, out=carry)
+        np.right_shift(bits, _TOP_BIT, out=carry)
+        carry[0] ^= odd
+        np.bitwise_xor.accumulate(carry, out=carry)
+        np.negative(carry, out=carry)
+        bits[1:] ^= carry[:-1]
+        if odd:
+            bits[0] = ~bits[0]
+        odd = carry[-1] & np.uint64(1)
+        if np.bitwise_and(bits, is_end, out=bits).any():
+            return None
+
+        blanks += int(np.bitwise_count(is_blank).sum())
+        ends += int(np.bitwise_count(is_end).sum())
+    return blanks, ends
+
+
+def _read_any(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
+    """Frame of a file with anything unusual in it, or the error that says what is wrong."""
+    if (position := data.find(b"\0")) >= 0:
+        line = data.count(b"\n", 0, position) + 1
+        raise DataError(f"{where}:{line}: expected text, got a NUL byte (is this UTF-16, or a binary file?)")
+    plain = _to_plain(to_utf8(data, where))
+    if not plain:
+        raise DataError(f"{where}: expected {layout.what}, got no line with data")
+    try:
+        # With all columns read, polars does complain about superfluous fields; missing ones are null.
+        frame = _scan(plain, " ", layout).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise _first_bad_line(data, layout, where, str(error)) from None
+    if any(frame.null_count().row(0)) or not frame[layout.value].is_finite().all():
+        raise _first_bad_line(data, layout, where, "missing values")
+    return frame.select(layout.kept)
+
+
+def _to_plain(data: bytes) -> bytes:
+    """The lines with data, their fields separated by one space."""
+    text = b"\n" + data.removeprefix(BOM).translate(_BLANKS_TO_SPACE) + b"\n"
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    text = text.replace(b"\n ", b"\n").replace(b" \n", b"\n")
+    if b"\n#" in text:
+        text = re.sub(rb"\n#[^\n]*", b"", text)
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text[1:]
+
+
+def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str) -> DataError:
+    """The error for the first line that is no good; Python speed, but only once."""
+    for number, line in enumerate(data.removeprefix(BOM).split(b"\n"), 1):
+        fields = line.split()
+        if not fields or fields[0].startswith(b"#"):
+            continue
+        if problem := _problem(fields, layout):
+            hint = _swapped(len(fields), layout)
+            return DataError(f"{where}:{number}: expected {problem}: {shorten(line)!r}{hint}")
+    return DataError(f"{where}: cannot be read as {layout.what}: {reason}")
+
+
+def _problem(fields: list[bytes], layout: Layout) -> str | None:
+    """What was expected of a line and what was got, or None for a good one."""
+    if len(fields) != len(layout.fields):
+        return f"{len(layout.fields)} fields ({' '.join(layout.fields)}), got {len(fields)}"
+    value = fields[layout.columns.index(layout.value)]
+    if _NUMBER.fullmatch(value) and isfinite(float(value)):
+        return None
+    numeric = _NUMBER.fullmatch(value) or _NOT_FINITE.fullmatch(value)
+    wanted = f"a finite {layout.value_field}" if numeric else f"a number as {layout.value_field}"
+    return f"{wanted}, got {shorten(value)!r}"
+
+
+def is_text(line: bytes) -> bool:
+    """Whether a line is one of TREC text, be it of a run or of qrels."""
+    return any(_problem(line.split(), layout) is None for layout in (QRELS, RUN))
+
+
+def _swapped(fields: int, layout: Layout) -> str:
+    for other in (QRELS, RUN):
+        if other is not layout and fields == len(other.fields):
+            return f". It looks like {other.what}; give qrels first"
+    return ""
+
+
+def shorten(line: bytes) -> str:
+    """A line of a file as an error message shows it."""
+    text = line.strip().decode("utf-8", "backslashreplace")
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,187 @@
+"""Write qrels and runs; the suffix of the file's name says how."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+from pathlib import Path
+
+import polars as pl
+
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.errors import DataError
+from gainful.io.compression import compress, is_compressed, split_compression
+from gainful.io.encoding import decode, from_utf8
+from gainful.io.read import ARROW_SUFFIXES, JSONL_SUFFIXES
+
+# Whole numbers beyond this are written as floats: they would not be exact as such.
+_LARGEST_WHOLE = 2**53
+
+
+def write_qrels(qrels: Qrels, path: str | os.PathLike[str]) -> None:
+    """Write judgments to a file, whole or not at all.
+
+    Parameters
+    ----------
+    qrels
+        What to write.
+    path
+        ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet`` and ``.arrow`` (and their synonyms) are tables, all else is TREC
+        text; one of ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` may follow.
+
+    Raises
+    ------
+    DataError
+        The file cannot be written, or TREC text cannot hold these judgments: ids with blanks, labels that are null.
+    """
+    frame = qrels.frame
+    _check_not_empty(frame, "empty qrels", Path(path))
+    columns = ["query_id", "doc_id", "relevance", *(["iteration"] if "iteration" in frame.columns else [])]
+    label = pl.col("relevance")
+    whole = label.is_null() | ((label == label.round()) & (label.abs() <= _LARGEST_WHOLE))
+    if _is_text(Path(path)):
+        _check_text(frame, path)
+        if frame["relevance"].null_count():
+            raise DataError(
+                f"{path}: TREC text has no way to say 'pooled but not judged' (null); write .csv or .parquet"
+            )
+        iteration = pl.col("iteration").fill_null("0") if "iteration" in columns else pl.lit("0")
+        written = (
+            pl.when(whole).then(label.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(label.cast(pl.String))
+        )
+        _write_text(frame.select("query_id", iteration.alias("iteration"), "doc_id", written), Path(path))
+        return
+    table = frame.select(columns)
+    if table.select(whole.all()).item():
+        table = table.with_columns(label.cast(pl.Int64))
+    _write_table(table, Path(path))
+
+
+def write_run(run: Run, path: str | os.PathLike[str]) -> None:
+    """Write a run to a file, whole or not at all.
+
+    Rows stay in their order. In TREC text the ranks are those by score, equal scores by descending document id, and
+    the tag is the run's name.
+
+    Parameters
+    ----------
+    run
+        What to write.
+    path
+        ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet`` and ``.arrow`` (and their synonyms) are tables, all else is TREC
+        text; one of ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` may follow.
+
+    Raises
+    ------
+    DataError
+        The file cannot be written, or TREC text cannot hold this run: ids with blanks, no document at all.
+    """
+    frame = run.frame
+    _check_not_empty(frame, "an empty run", Path(path))
+    if not _is_text(Path(path)):
+        _write_table(
+            frame.select("query_id", "doc_id", "score", *(["rank"] if "rank" in frame.columns else [])), Path(path)
+        )
+        return
+    _check_text(frame, path)
+    ranks = (
+        frame.select("query_id", "doc_id", "score")
+        .with_row_index("row")
+        .sort("score", "doc_id", descending=True)
+        .select("row", pl.int_range(1, pl.len() + 1).over("query_id").alias("rank"))
+        .sort("row")["rank"]
+    )
+    # The name may be that of a file, and need not be Unicode.
+    name = decode(run.name.encode("utf-8", "surrogatepass"))
+    tag = "_".join(name.replace("\0", " ").split()) or "run"
+    lines = frame.select("query_id", pl.lit("Q0").alias("q0"), "doc_id", ranks, "score", pl.lit(tag).alias("tag"))
+    _write_text(lines, Path(path))
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
+    """Write a file under a temporary name in its folder, then rename it: nobody ever sees half of it.
+
+    Parameters
+    ----------
+    path
+        The file; one that exists is replaced, a link is followed, and a device such as ``/dev/stdout`` is written to
+        directly.
+    content
+        Bytes, or text to be written as UTF-8.
+
+    Raises
+    ------
+    DataError
+        It cannot be written; what was there before is still there.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        temporary = target.with_name(f".gainful-{secrets.token_hex(8)}.part")
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _format(path: Path) -> str:
+    return split_compression(path)[0].suffix.lower()
+
+
+def _is_text(path: Path) -> bool:
+    return _format(path) not in (".csv", ".tsv", ".parquet", *ARROW_SUFFIXES, *JSONL_SUFFIXES)
+
+
+def _write_text(lines: pl.DataFrame, path: Path) -> None:
+    data = lines.write_csv(separator=" ", include_header=False, quote_style="never").encode()
+    if is_compressed(from_utf8(data)):
+        raise DataError(f"{path}: the first topic looks like the start of a compressed file; write .csv or .parquet")
+    _write(from_utf8(data), path)
+
+
+def _write_table(table: pl.DataFrame, path: Path) -> None:
+    suffix = _format(path)
+    if suffix == ".parquet" or suffix in ARROW_SUFFIXES:
+        binary = io.BytesIO()
+        if suffix == ".parquet":
+            table.write_parquet(binary)
+        else:
+            table.write_ipc(binary)
+        _write(binary.getvalue(), path)
+    elif suffix in JSONL_SUFFIXES:
+        _write(from_utf8(table.write_ndjson().encode()), path)
+    else:
+        _write(from_utf8(table.write_csv(separator="\t" if suffix == ".tsv" else ",").encode()), path)
+
+
+def _write(data: bytes, path: Path) -> None:
+    write_atomically(path, compress(data, split_compression(path)[1], str(path)))
+
+
+def _check_not_empty(frame: pl.DataFrame, what: str, path: Path) -> None:
+    # Lines without a header: an empty file could be anything, and is refused by the readers.
+    if frame.is_empty() and (_is_text(path) or _format(path) in JSONL_SUFFIXES):
+        kind = "TREC text" if _is_text(path) else "JSONL"
+        raise DataError(f"{path}: {kind} cannot hold {what}; write .csv or .parquet")
+
+
+def _check_text(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Refuse what would be read back as something else."""
+    for column in ("query_id", "doc_id", *(["iteration"] if "iteration" in frame.columns else [])):
+        values = frame[column].cast(pl.String)
+        bad = values.str.contains(r"[\x00 \t\n\v\f\r]") | (values == "")
+        if column == "query_id":
+            # A comment; and a byte order mark, were it the first line.
+            bad |= values.str.starts_with("#") | values.str.starts_with("\ufeff")
+        if bad.any():
+            row = bad.arg_max() or 0
+            raise DataError(f"{path}: TREC text cannot hold the {column} {values[row]!r}; write .csv or .parquet")

@@ -1,0 +1,294 @@
+"""Files, folders, patterns, and lists and dicts of them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.io import iterate_runs, read, read_qrels, read_run, read_runs
+
+LINE = "1 Q0 a 1 2.5 t\n"
+ROWS = [("1", "a", 2.5)]
+
+
+def make(*names: str) -> None:
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(LINE)
+
+
+def names_of(source: object) -> list[str]:
+    return [run.name for run in read_runs(source)]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("bm25.txt", "bm25"),
+        ("bm25", "bm25"),
+        ("bm25.run.gz", "bm25"),
+        ("bm25.CSV.bz2", "bm25"),
+        ("sab20.1.blind.gz", "sab20.1.blind"),
+        ("input.bm25", "input.bm25"),
+        ("v1.2.trec", "v1.2"),
+        ("sub/.run", ".run"),
+        ("sub/.gz", ".gz"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_names_of_files(file: str, name: str) -> None:
+    make(file)
+    assert read_run(file).name == name
+    assert read_run(Path(file), name="mine").name == "mine"
+
+
+@pytest.mark.usefixtures("folder")
+def test_qrels_are_called_as_their_file() -> None:
+    Path("q.txt").write_text("1 0 a 1\n")
+    assert read_qrels("q.txt").name == "q.txt"
+
+
+def test_what_is_read_already_is_returned() -> None:
+    qrels, run = read_qrels({"1": {"a": 1}}), read_run({"1": {"a": 1}}, name="x")
+    assert read_qrels(qrels) is qrels
+    assert read_run(run) is run
+    assert read_runs(run) == [run]
+    renamed = read_run(run, name="y")
+    assert (renamed.name, renamed.frame) == ("y", run.frame)
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "empty.txt"])
+def test_empty_files(folder: Path, refused, path: str) -> None:
+    (folder / "empty.txt").touch()
+    with refused(f"{path}: expected qrels, got an empty file"):
+        read_qrels(path)
+    with refused(f"{path}: expected a run, got an empty file"):
+        read_run(path)
+
+
+def test_a_folder_for_a_file(folder: Path, refused) -> None:
+    (folder / "runs").mkdir()
+    with refused("runs: expected a file, got a folder"):
+        read_run("runs")
+    with refused("runs: expected a file, got a folder"):
+        read_qrels(Path("runs"))
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_such_file(refused) -> None:
+    make("runs/bm25.txt", "runs/dense.txt")
+    with refused("runs/bm52.txt: no such file. Did you mean 'bm25.txt'?"):
+        read_run("runs/bm52.txt")
+    with refused("runs/zzz: no such file."):
+        read_run("runs/zzz")
+    with refused("rums/bm25.txt: no such file. There is no folder 'rums' either."):
+        read_runs("rums/bm25.txt")
+
+
+def test_no_permission(refused, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    def forbid(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    make("r.txt")
+    monkeypatch.setattr(Path, "open", forbid)
+    with refused("r.txt: cannot be read: Permission denied"):
+        read_run("r.txt")
+
+
+def test_no_permission_for_a_folder(refused, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    def forbid(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    make("runs/r.txt")
+    monkeypatch.setattr(Path, "iterdir", forbid)
+    with refused("runs: cannot be read: Permission denied"):
+        read_runs("runs")
+
+
+@pytest.mark.parametrize(("path", "reason"), [("a" * 300, "File name too long"), ("a\0b", "embedded null byte")])
+def test_paths_that_cannot_be(refused, path: str, reason: str) -> None:
+    with refused(f"{path}: cannot be read: {reason}"):
+        read_run(path)
+
+
+def test_names_that_are_not_utf_8(folder: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.txt")
+    make(name)
+    assert read_run(name).frame.rows() == ROWS
+
+
+def test_a_pipe(folder: Path) -> None:
+    """As in `gainful evaluate <(zcat qrels.gz) …`: it can be read only once, and not be mapped."""
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=Path("pipe").write_text, args=(LINE * 3,))
+    writer.start()
+    assert read_run("pipe").frame.rows() == ROWS * 3
+    writer.join()
+
+
+@pytest.mark.usefixtures("folder")
+def test_folders_in_natural_order() -> None:
+    make("runs/run10.txt", "runs/Run2", "runs/run1.csv", "runs/.hidden", "runs/deeper/run0")
+    Path("runs/run1.csv").write_text("qid,docno,score\n1,a,2.5\n")
+    assert names_of("runs") == ["run1", "Run2", "run10"]
+    assert names_of(Path("runs")) == ["run1", "Run2", "run10"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_patterns() -> None:
+    make("a/x1.txt", "a/x3.gz", "a/x20", "a/y.txt", "a/.x", "a/xx/z")
+    assert names_of("a/x*") == ["x1", "x3", "x20"]
+    assert names_of("a/x?.*") == ["x1", "x3"]
+    assert names_of("a/[xy]*.txt") == ["x1", "y"]
+    assert names_of("a/**/z") == ["z"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_may_be_called_like_a_pattern() -> None:
+    make("r[1].txt", "r1.txt")
+    assert names_of("r[1].txt") == ["r[1]"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("none", "none: expected a folder of runs, got one without files"),
+        ("none/*.gz", "none/*.gz: no file matches"),
+        ([], "expected at least one run, got none"),
+        (iter([]), "expected at least one run, got none"),
+        (["x.txt", 3], "expected a path, a dict of dicts, a frame or a list of named tuples as run, got int"),
+        (["x.txt", "y.txt"], "y.txt: no such file. Did you mean 'x.txt'?"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_no_runs(refused, source: object, message: str) -> None:
+    make("none/.hidden", "x.txt")
+    with refused(message):
+        read_runs(source)
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_with_the_same_name_are_told_apart_by_their_folders() -> None:
+    make("a/x/bm25.txt", "b/x/bm25.gz", "b/y/bm25", "b/dense.txt")
+    assert names_of(["a/x/bm25.txt", "b/x/bm25.gz", "b/y/bm25", "b/dense.txt"]) == [
+        "a/x/bm25",
+        "b/x/bm25",
+        "y/bm25",
+        "dense",
+    ]
+    assert names_of("*/x/*") == ["a/x/bm25", "b/x/bm25"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ["x.txt", "x.txt"],
+        ["x.txt", "x.run"],
+        [Run(pl.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]}), "x"), "x.txt"],
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_runs_with_the_same_name(refused, source: object) -> None:
+    make("x.txt", "x.run")
+    with refused("two runs are called 'x'; rename one, or give a dict {name: run}"):
+        read_runs(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"1": {"a": 1.0}, "2": {"a": 2.0}},
+        {"1": {"a": np.float32(1)}, "2": {}},
+        {"1": {}, "2": {"a": 1}},
+        {"1": ["a"], "2": ["b", "c"]},
+        {"1": [], "2": ("b",)},
+        {"1": {}},
+    ],
+)
+def test_a_dict_that_is_one_run(source: object) -> None:
+    assert [(run.name, run.frame.height) for run in read_runs(source)] == [("run", read_run(source).frame.height)]
+
+
+def test_a_dict_of_runs(folder: Path) -> None:
+    make("r.txt")
+    frame = pl.DataFrame({"qid": [1], "docno": ["a"], "score": [2.5]})
+    runs = read_runs(
+        {
+            "empty": {},
+            "dict": {"1": {"a": 2.5}},
+            "list": {"1": ["a"]},
+            "file": "r.txt",
+            "path": Path("r.txt"),
+            "frame": frame,
+            "run": Run(read_run(frame).frame, "other"),
+            7: frame.lazy(),
+        }
+    )
+    assert [(run.name, run.frame["score"].to_list()) for run in runs] == [
+        ("empty", []),
+        ("dict", [2.5]),
+        ("list", [-1.0]),
+        ("file", [2.5]),
+        ("path", [2.5]),
+        ("frame", [2.5]),
+        ("run", [2.5]),
+        ("7", [2.5]),
+    ]
+
+
+def test_a_dict_of_runs_holds_one_run_a_name(refused) -> None:
+    frame = pl.DataFrame({"run": ["a", "b"], "qid": [1, 1], "docno": ["a", "b"], "score": [1, 2]})
+    with refused("run DataFrame: expected one run, got 2 ('a', 'b'); use read_runs"):
+        read_runs({"x": frame})
+
+
+def test_lists_of_anything(folder: Path) -> None:
+    make("runs/r1.txt", "runs/r2.txt")
+    source = ["runs", {"1": {"a": 1}}, {"1": ["a"]}, {"named": {"1": ["a"]}}]
+    assert names_of(source) == ["r1", "r2", "run3", "run4", "named"]
+    assert names_of(tuple(source)) == names_of(iter(source)) == names_of(source)
+    assert names_of([{"1": {"a": 1}}, "runs"]) == ["run", "r1", "r2"]
+
+
+def test_many_files_come_in_order(folder: Path) -> None:
+    for i in range(50):
+        (folder / f"r{i}").write_text(f"1 Q0 a 1 {i} t\n")
+    assert [run.frame["score"][0] for run in read_runs("r*")] == list(range(50))
+
+
+def test_runs_are_read_as_they_are_needed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(*(f"r{i}" for i in range(50)))
+    loaded = []
+    load = read._load
+    monkeypatch.setattr(read, "_load", lambda path, where: (loaded.append(where), load(path, where))[1])
+    runs = iterate_runs("r*")
+    assert len(loaded) <= (os.cpu_count() or 1)
+    assert next(runs).name == "r0"
+    assert len(loaded) <= 2 * (os.cpu_count() or 1) + 1
+    runs.close()
+
+
+def test_an_iterator_of_runs_is_not_consumed_ahead() -> None:
+    taken = []
+
+    def several() -> Iterator[Run]:
+        for name in "abc":
+            taken.append(name)
+            yield read_run({"1": {"d": 1.0}}, name=name)
+
+    runs = iterate_runs(several())
+    assert (next(runs).name, taken) == ("a", ["a"])
+    assert ([run.name for run in runs], taken) == (["b", "c"], ["a", "b", "c"])
+
+
+def test_types() -> None:
+    assert isinstance(read_qrels({"1": {"a": 1}}), Qrels)
+    assert isinstance(read_run({"1": {"a": 1}}), Run)

@@ -1,0 +1,293 @@
+"""TREC text: the quick way for plain files and the patient one for the rest agree with a reader of ten lines."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gainful.errors import DataError
+from gainful.io import read_qrels, read_run, text
+from gainful.io.encoding import decode
+from gainful.io.text import QRELS, RUN, Layout, read_text
+
+RUN_TEXT = b"1 Q0 a 1 2.5 tag\n1 Q0 b 2 -1e-3 tag\n2 Q0 a 1 7 tag\n"
+RUN_ROWS = [("1", "a", 2.5), ("1", "b", -0.001), ("2", "a", 7.0)]
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+Result = list[tuple[str, str, float]] | int
+
+
+def reference(data: bytes, layout: Layout) -> Result:
+    """Rows of a text, or the number of its first bad line (0 if there is no line at all)."""
+    rows = []
+    at = {"a run": (0, 2, 4), "qrels": (0, 2, 3)}[layout.what]
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        fields = line.split()
+        if not fields or fields[0].startswith(b"#"):
+            continue
+        if len(fields) != len(layout.fields) or not NUMBER.fullmatch(fields[at[2]]):
+            return number
+        rows.append((decode(fields[0]), decode(fields[at[1]]), float(fields[at[2]])))
+    return rows or 0
+
+
+def actual(data: bytes, layout: Layout) -> Result:
+    try:
+        return read_text(data, layout, "f").rows()
+    except DataError as error:
+        message = str(error)
+    found = re.match(r"f:(\d+): ", message)
+    assert found or message == f"f: expected {layout.what}, got no line with data"
+    return int(found[1]) if found else 0
+
+
+@pytest.fixture
+def only_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        pytest.fail("took the slow path")
+
+    monkeypatch.setattr(text, "_read_any", slow)
+
+
+@pytest.fixture(scope="module")
+def small_slices() -> object:
+    """Slices of 64 bytes, so that short texts have all the borders of long ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "_SLICE", 64)
+        patch.setattr(text, "_BATCH", 192)
+        yield
+
+
+@pytest.mark.usefixtures("only_quick")
+@pytest.mark.parametrize(
+    "data",
+    [
+        RUN_TEXT,
+        RUN_TEXT.removesuffix(b"\n"),
+        RUN_TEXT.replace(b" ", b"\t"),
+        RUN_TEXT.replace(b" a", b" doc#a!"),
+        RUN_TEXT.replace(b" a", " é".encode()),
+        RUN_TEXT.replace(b"2 ", b"\xef\xbb\xbf2 "),
+    ],
+    ids=["spaces", "no last line end", "tabs", "# in a doc", "not ASCII", "byte order mark in an id"],
+)
+def test_plain_files_take_the_quick_path(data: bytes) -> None:
+    assert read_text(data, RUN, "f").rows() == reference(data, RUN)
+
+
+@pytest.mark.usefixtures("only_quick", "small_slices")
+@pytest.mark.parametrize("shift", range(70))
+def test_plain_files_of_all_lengths_take_the_quick_path(shift: int) -> None:
+    data = b"".join(b"%d Q0 %s 1 %d t\n" % (i, b"d" * (1 + shift + i % 7), i) for i in range(1, 20))
+    for end in range(1, 20):
+        part = b"".join(data.splitlines(keepends=True)[:end])
+        assert read_text(part, RUN, "f").height == end
+
+
+@pytest.mark.usefixtures("only_quick")
+def test_plain_files_are_read_from_disk(folder: Path) -> None:
+    (folder / "r[1]*.txt").write_bytes(RUN_TEXT)
+    assert read_run("r[1]*.txt").frame.rows() == RUN_ROWS
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        RUN_TEXT.replace(b" ", b"   "),
+        RUN_TEXT.replace(b" ", b" \t"),
+        RUN_TEXT.replace(b"Q0 ", b"Q0\t"),
+        RUN_TEXT.replace(b"\n", b"\r\n"),
+        RUN_TEXT.replace(b"\n", b" \n  "),
+        RUN_TEXT.replace(b"\n", b"\n\n \t\n"),
+        b"\n" + RUN_TEXT,
+        b"\xef\xbb\xbf" + RUN_TEXT,
+        b"# made by me\n" + RUN_TEXT,
+        RUN_TEXT + b"#1 Q0 z 1 2.5 tag\n",
+        RUN_TEXT.replace(b"\n1", b"\n \t# c\n1"),
+        b"\xef\xbb\xbf#\r\n" + RUN_TEXT.replace(b"\n", b"\t\r\n"),
+        RUN_TEXT.replace(b" tag", b"\vtag\f"),
+    ],
+    ids=[
+        "many spaces",
+        "spaces and tabs",
+        "a tab in some places",
+        "CRLF",
+        "blanks around lines",
+        "blank lines",
+        "blank first line",
+        "byte order mark",
+        "comment first",
+        "comment last",
+        "indented comment",
+        "all at once",
+        "vertical tab and form feed",
+    ],
+)
+def test_odd_files_are_read_as_their_plain_form(data: bytes) -> None:
+    assert read_text(data, RUN, "f").rows() == RUN_ROWS
+
+
+def test_qrels(folder: Path) -> None:
+    (folder / "q").write_bytes(b"1 0 a 2\n1 0 b -1\n2 0 a 0.5\n")
+    qrels = read_qrels("q")
+    assert qrels.frame.rows() == [("1", "a", 2.0), ("1", "b", -1.0), ("2", "a", 0.5)]
+    assert qrels.frame.schema == {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
+
+
+TOKENS = [b"1", b"ab", b"2.5", b"-1e3", b"#", b"x#", "é".encode(), b"\xe9", b'"', b"nan", b"1_0", b"+", b"\x01"]
+BLANKS = st.sampled_from([b" "] * 20 + [b"\t", b"  ", b" \t", b"\r", b"\v", b" \n"])
+
+
+def fields(count: int) -> st.SearchStrategy[list[bytes]]:
+    good = st.tuples(*[st.sampled_from(TOKENS[:3])] * count).map(list)
+    return st.one_of(good, good, good, st.lists(st.sampled_from(TOKENS), min_size=count - 2, max_size=count + 2))
+
+
+@st.composite
+def texts(draw: st.DrawFn, layout: Layout) -> bytes:
+    plain = draw(st.booleans())
+    separator = draw(st.sampled_from([b" ", b"\t"]))
+    lines = draw(st.lists(fields(len(layout.fields)), max_size=12))
+    joined = [
+        b"".join(token + (separator if plain else draw(BLANKS)) for token in line[:-1]) + b"".join(line[-1:])
+        for line in lines
+    ]
+    end = b"\n" if plain else draw(st.sampled_from([b"\n", b"\r\n", b"\n\n", b" \n", b"\n#c d\n"]))
+    data = end.join(joined) + draw(st.sampled_from([b"", end]))
+    return data if plain else draw(st.sampled_from([b"", b"\xef\xbb\xbf", b"\n", b"# x\n"])) + data
+
+
+@pytest.mark.usefixtures("small_slices")
+@settings(max_examples=1500, deadline=None)
+@given(texts(RUN))
+@example(b"1 Q0 a 1 2\n1 Q0 a 1 2 t x\n")
+@example(b"1 Q0 a 1 2 t x\n1 Q0 a 1 2\n")
+@example(b"1 Q0 a 1 2 t x\n1 Q0 a 1 2")
+@example(RUN_TEXT + b"1 Q0\n1 Q0 a 1 2 t x y z w\n")
+@example(RUN_TEXT + b"1 Q0 a 1 2 t\r1 Q0 a 1 2 t\n")
+@example(RUN_TEXT + b"1 Q0 a 1 2 t x y\n")
+@example(b"1  a 1 2 t\n")
+@example(b"1 Q0 a 1 2 \n")
+@example(b"1\tQ0\ta b\t1\t2\n")
+def test_runs_agree_with_the_reference(data: bytes) -> None:
+    assert actual(data, RUN) == reference(data, RUN)
+
+
+@pytest.mark.usefixtures("small_slices")
+@settings(max_examples=1000, deadline=None)
+@given(texts(QRELS))
+@example(b"1 0 a 1\n1 0\n1 0 a 1 2 3\n")
+@example(b"1 0 a 1\n1 0 a 1 2\n1 0 1\n")
+@example(b"1  a 1\n")
+def test_qrels_agree_with_the_reference(data: bytes) -> None:
+    assert actual(data, QRELS) == reference(data, QRELS)
+
+
+@pytest.mark.usefixtures("small_slices")
+@pytest.mark.parametrize("shift", range(260))
+def test_no_border_hides_a_missing_field(shift: int) -> None:
+    """Wherever they lie: two spaces for a field, or a field too few made up for by one too many."""
+    first = b"1 Q0 " + b"d" * (shift + 1) + b" 1 2 t\n"
+    for bad in (b"1  a 1 2 t\n", b"1 Q0 a 1 2\n1 Q0 a 1 2 t x\n"):
+        assert actual(first + bad + RUN_TEXT, RUN) == 2
+
+
+def test_a_bad_line_in_a_long_file_is_found(folder: Path, refused) -> None:
+    lines = [b"%d Q0 doc%d %d 1.5 tag" % (i // 100, i, i % 100) for i in range(100_000)]
+    (folder / "long.txt").write_bytes(b"\n".join(lines))
+    assert read_run("long.txt").frame.height == 100_000
+    lines[70_000] += b" more"
+    lines[80_000] = lines[80_000].removesuffix(b" tag")
+    (folder / "long.txt").write_bytes(b"\n".join(lines))
+    message = "expected 6 fields (topic Q0 doc rank score tag), got 7: '700 Q0 doc70000 0 1.5 tag more'"
+    with refused(f"long.txt:70001: {message}"):
+        read_run("long.txt")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("301 Q0 FT911 12", "expected 6 fields (topic Q0 doc rank score tag), got 4"),
+        ("301 Q0 FT911 1 2.0", "expected 6 fields (topic Q0 doc rank score tag), got 5"),
+        ("301 Q0 FT911 1 2.0 tag tag", "expected 6 fields (topic Q0 doc rank score tag), got 7"),
+        ("301 Q0 FT911 1 nan tag", "expected a finite score, got 'nan'"),
+        ("301 Q0 FT911 1 -Infinity tag", "expected a finite score, got '-Infinity'"),
+        ("301 Q0 FT911 1 1e999 tag", "expected a finite score, got '1e999'"),
+        ("301 Q0 FT911 1 high tag", "expected a number as score, got 'high'"),
+        ("301 Q0 FT911 1 1_000 tag", "expected a number as score, got '1_000'"),
+        ("301 Q0 FT911 1 0x10 tag", "expected a number as score, got '0x10'"),
+        ("301 Q0 FT911 1 ١ tag", "expected a number as score, got '١'"),
+    ],
+)
+@pytest.mark.parametrize("before", ["1 Q0 a 1 2 t\n", "# comment\r\n\r\n"], ids=["plain", "odd"])
+def test_bad_run_lines(folder: Path, refused, before: str, line: str, problem: str) -> None:
+    (folder / "r.txt").write_text(f"{before}{line}\n1 Q0 a\n", newline="")
+    hint = ". It looks like qrels; give qrels first" if "got 4" in problem else ""
+    with refused(f"r.txt:{before.count(chr(10)) + 1}: {problem}: {line!r}{hint}"):
+        read_run("r.txt")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("301 0 FT911", "expected 4 fields (topic iteration doc label), got 3"),
+        ("301 0 FT911 rel", "expected a number as label, got 'rel'"),
+        ("301 0 FT911 -", "expected a number as label, got '-'"),
+        ("301 0 FT911 inf", "expected a finite label, got 'inf'"),
+    ],
+)
+def test_bad_qrels_lines(folder: Path, refused, line: str, problem: str) -> None:
+    (folder / "q.txt").write_text(f"301 0 a 1\n301 0 b 1\n{line}\n")
+    with refused(f"q.txt:3: {problem}: {line!r}"):
+        read_qrels("q.txt")
+
+
+def test_a_run_given_as_qrels(folder: Path, refused) -> None:
+    (folder / "r.txt").write_bytes(RUN_TEXT)
+    message = "expected 4 fields (topic iteration doc label), got 6: '1 Q0 a 1 2.5 tag'"
+    with refused(f"r.txt:1: {message}. It looks like a run; give qrels first"):
+        read_qrels("r.txt")
+
+
+def test_long_lines_are_shortened(folder: Path, refused) -> None:
+    (folder / "r.txt").write_text("1 Q0 " + "d" * 500 + " 1 2\n")
+    shown = "1 Q0 " + "d" * 72 + "..."
+    with refused(f"r.txt:1: expected 6 fields (topic Q0 doc rank score tag), got 5: '{shown}'"):
+        read_run("r.txt")
+
+
+@pytest.mark.parametrize("content", [b"\n", b" \r\n\t\n", b"# nothing\n", b"\xef\xbb\xbf"])
+def test_files_without_data(folder: Path, refused, content: bytes) -> None:
+    (folder / "r.txt").write_bytes(content)
+    with refused("r.txt: expected a run, got no line with data"):
+        read_run("r.txt")
+    with refused("r.txt: expected qrels, got no line with data"):
+        read_qrels("r.txt")
+
+
+@pytest.mark.parametrize("content", [RUN_TEXT + b"1 Q0 a\0b 1 2 t\n", RUN_TEXT + b"\0\n", RUN_TEXT + b"1\0 Q0"])
+def test_nul_bytes(folder: Path, refused, content: bytes) -> None:
+    (folder / "r.txt").write_bytes(content)
+    with refused("r.txt:4: expected text, got a NUL byte (is this UTF-16, or a binary file?)"):
+        read_run("r.txt")
+
+
+def test_utf_16(folder: Path, refused) -> None:
+    (folder / "r.txt").write_text(RUN_TEXT.decode(), encoding="utf-16")
+    with refused("r.txt:1: expected text, got a NUL byte (is this UTF-16, or a binary file?)"):
+        read_run("r.txt")
+
+
+def test_no_line_is_wrong_and_yet_polars_complains(folder: Path, refused, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise pl.exceptions.ComputeError("a bug")
+
+    monkeypatch.setattr(text, "_scan", fail)
+    (folder / "r.txt").write_bytes(RUN_TEXT)
+    with refused("r.txt: cannot be read as a run: a bug"):
+        read_run("r.txt")
