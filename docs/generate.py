@@ -1,0 +1,43 @@
+"""Write docs/measures.md from the registry: `python docs/generate.py`. A test checks that it is up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gainful.measures import PRESETS, REGISTRY
+from gainful.measures.parameters import write
+
+PAGE = Path(__file__).parent / "measures.md"
+
+HEAD = """# Measures
+
+<!-- Written by docs/generate.py from the docstrings: edit those, not this page. -->
+
+A measure is written `Name(parameter=value, …)@cutoff`, in Python, on the command line and as the label of its column;
+`@5,10,20` asks for several cutoffs. trec_eval's names (`ndcg_cut_10`, `map`, `P_5`), ir_measures'
+(`nDCG(dcg='exp-log2')@10`) and ranx' (`hit_rate@5`) are understood. `gainful measures` prints this list, `gainful measures
+nDCG` one of them.
+
+*Relevant* means a label of at least `rel`. A document's gain is 0 where it is unjudged. What becomes of an undefined value
+is the `degenerate` policy's to say, see [policies](policies.md).
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD, "| measure | what it is | better | ties='expected' |", "|---|---|---|---|"]
+    for definition in REGISTRY.values():
+        better = {"better": "higher", "worse": "lower", "neither": "–"}[definition.higher]
+        exact = "yes" if definition.expected else "no"
+        parts.append(f"| `{definition.signature}` | {definition.headline} | {better} | {exact} |")
+    for definition in REGISTRY.values():
+        parts += ["", f"## {definition.name}", "", f"`{definition.signature}`", "", definition.doc]
+        names = {name: fixed for name, (target, fixed) in PRESETS.items() if target == definition.name}
+        if names:
+            spelled = (f"`{name}` = `{key}={write(value)}`" for name, fixed in names.items() for key, value in fixed.items())
+            parts += ["", f"Short names: {', '.join(spelled)}."]
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,153 @@
+"""Measures that ask only whether a document is relevant: its label reaches `rel`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gainful.data.rankings import BoolArray, FloatArray, Rankings
+from gainful.measures.gains import depth
+from gainful.measures.parameters import Beta, Cutoff, Depth, Recall, Rel
+from gainful.measures.registry import measure
+
+
+def relevant_in_pool(rankings: Rankings, rel: float) -> FloatArray:
+    """Per row, the number R of relevant documents in its topic's pool."""
+    return rankings.pool_sum(rankings.grades >= rel)
+
+
+def relevant_shown(rankings: Rankings, rel: float, cutoff: int | None) -> FloatArray:
+    """Per row, the number of relevant documents in the first `cutoff`; the expected number if ties are averaged."""
+    shown = rankings.weights(np.ones(depth(rankings) if cutoff is None else min(cutoff, depth(rankings))))
+    return rankings.sum(rankings.relevant(rel) * shown)
+
+
+def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """above/below, NaN (undefined) where below is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(below != 0, above / below, np.nan)
+
+
+def within(rankings: Rankings, cutoff: int | None) -> BoolArray:
+    """Per hit, whether it ranks within the cutoff."""
+    return np.ones(len(rankings.rank), np.bool_) if cutoff is None else rankings.rank <= cutoff
+
+
+@measure("P", expected=True, cite="trec_eval")
+def precision(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
+    """Precision: the share of the first k places that hold a relevant document.
+
+    P@k = (relevant in the first k)/k, also where fewer than k documents were returned. Never undefined.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    return relevant_shown(rankings, rel, cutoff) / cutoff
+
+
+@measure("R", expected=True, cite="trec_eval")
+def recall(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
+    """Recall: the share of the topic's relevant documents found in the first k.
+
+    R@k = (relevant in the first k)/R, with R the relevant documents of the pool. Undefined if R = 0.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    return ratio(relevant_shown(rankings, rel, cutoff), relevant_in_pool(rankings, rel))
+
+
+@measure("F", expected=True, cite="vanrijsbergen1979")
+def f_measure(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0, beta: Beta = 1.0) -> FloatArray:
+    """F-measure of precision and recall after k documents.
+
+    F@k = (1+β²)·P·R/(β²·P+R) = (1+β²)·(relevant in the first k)/(β²·R + k). Undefined if the pool has no relevant
+    document.
+
+    van Rijsbergen, Information Retrieval, 1979.
+    """
+    pool = relevant_in_pool(rankings, rel)
+    value = (1 + beta**2) * relevant_shown(rankings, rel, cutoff) / (beta**2 * pool + cutoff)
+    return np.where(pool > 0, value, np.nan)
+
+
+@measure("Rprec", expected=True, cite="trec_eval")
+def r_precision(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """R-precision: precision after as many documents as the topic has relevant ones.
+
+    Rprec = (relevant in the first R)/R, with R the relevant documents of the pool. Undefined if R = 0.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    pool = relevant_in_pool(rankings, rel)
+    limit = pool[rankings.row]
+    # The share of a tied group's places that lie within the first R; 0 or 1 where nothing is tied.
+    size = rankings.tie_last - rankings.tie_first + 1
+    inside = np.clip((limit - rankings.tie_first + 1) / size, 0.0, 1.0)
+    return ratio(rankings.sum(rankings.relevant(rel) * inside), pool)
+
+
+@measure("RR", cite="kantor2000")
+def reciprocal_rank(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) -> FloatArray:
+    """Reciprocal rank of the first relevant document.
+
+    RR@k = 1/(rank of the first relevant document), 0 if there is none in the first k. Never undefined.
+
+    Kantor & Voorhees, Information Retrieval 2(2), 2000.
+    """
+    found = rankings.relevant(rel) & within(rankings, cutoff)
+    first = np.full(rankings.n_rows, np.inf)
+    np.minimum.at(first, rankings.row[found], rankings.rank[found])
+    return 1.0 / first
+
+
+@measure("Success", cite="trec_eval")
+def success(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
+    """Success: 1 if there is a relevant document in the first k, else 0. Never undefined.
+
+    Success@k = [a document with label ≥ rel has rank ≤ k]. Also known as hit rate.
+
+    Craswell & Hawking, Overview of the TREC Web Track, 2004.
+    """
+    found = rankings.relevant(rel) & within(rankings, cutoff)
+    return (rankings.sum(found) > 0).astype(np.float64)
+
+
+@measure("AP", cite="trec_eval")
+def average_precision(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) -> FloatArray:
+    """Average precision: the mean, over the relevant documents of the pool, of the precision where each is found.
+
+    AP@k = (1/R)·Σ over relevant documents at rank r ≤ k of P@r; one that is not found adds 0. Undefined if R = 0.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    found = rankings.relevant(rel)
+    precise = (rankings.count_before(found) + 1) / rankings.rank * (found & within(rankings, cutoff))
+    return ratio(rankings.sum(precise), relevant_in_pool(rankings, rel))
+
+
+@measure("GMAP", summary="gmean", cite="robertson2006")
+def geometric_map(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) -> FloatArray:
+    """Average precision, summarised over topics by the geometric mean, so that hard topics count.
+
+    Per topic AP@k; over topics exp(mean(log(max(AP, 0.00001)))). Undefined if the pool has no relevant document.
+
+    Robertson, CIKM 2006.
+    """
+    return average_precision(rankings, cutoff=cutoff, rel=rel)
+
+
+@measure("iP", cite="trec_eval")
+def interpolated_precision(rankings: Rankings, *, cutoff: Recall, rel: Rel = 1.0) -> FloatArray:
+    """Interpolated precision at a recall level, written iP@0.1.
+
+    iP@r = the highest precision at any rank where recall is at least r, with recall over the R relevant documents
+    of the pool; 0 if that recall is never reached. Undefined if R = 0.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    found = rankings.relevant(rel)
+    pool = relevant_in_pool(rankings, rel)
+    count = rankings.count_before(found) + 1
+    # 1e-9 keeps a product such as 0.28 · 25 = 7.000000000000001 from asking for one document more.
+    reached = found & (count >= cutoff * pool[rankings.row] - 1e-9)
+    value = np.zeros(rankings.n_rows)
+    np.maximum.at(value, rankings.row[reached], count[reached] / rankings.rank[reached])
+    return np.where(pool > 0, value, np.nan)

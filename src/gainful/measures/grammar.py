@@ -1,0 +1,185 @@
+"""The text of a measure: ``Name(param=value, …)@cutoff``, with trec_eval's, ir_measures' and ranx's spellings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.registry import PRESETS, REGISTRY, Measure, shown
+
+# Longer than any discount vector needs, short enough that no text can exhaust the parser.
+_LONGEST = 200_000
+
+_TEXT = re.compile(r"(?P<name>[A-Za-z][\w.,]*)\s*(?P<arguments>\(.*\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL)
+_NUMBERED = re.compile(r"(?P<name>[A-Za-z]\w*?)[._](?P<number>{0}(?:,{0})*)".format(r"(?:\d+(?:\.\d+)?|\.\d+)"))
+# White space around a sign, once for each stretch of it, and what is quoted, to leave that alone.
+_SPACED = re.compile(r"""(?P<quoted>'[^']*'|"[^"]*")|(?<!\s)\s*(?P<sign>[@,(=:])\s*""")
+
+# Foreign name, folded -> our name and the parameters it implies.
+_ALIASES: dict[str, tuple[str, dict[str, object]]] = {
+    # trec_eval
+    "map": ("AP", {}),
+    "map_cut": ("AP", {}),
+    "gm_map": ("GMAP", {}),
+    "ndcg_cut": ("nDCG", {}),
+    "recall": ("R", {}),
+    "recip_rank": ("RR", {}),
+    "iprec_at_recall": ("iP", {}),
+    "set_p": ("SetP", {}),
+    "set_recall": ("SetR", {}),
+    "set_f": ("SetF", {}),
+    "num_q": ("NumQ", {}),
+    "num_ret": ("NumRet", {}),
+    "num_rel": ("NumRel", {}),
+    "num_rel_ret": ("NumRelRet", {}),
+    "rbp_resid": ("RBPres", {"p": 0.9}),
+    # ir_measures
+    "iprec": ("iP", {}),
+    "mrr": ("RR", {}),
+    # ranx
+    "precision": ("P", {}),
+    "hit_rate": ("Success", {}),
+    "hits": ("NumRelRet", {}),
+    "f1": ("F", {}),
+    "r_precision": ("Rprec", {}),
+    "ndcg_burges": ("nDCG", {"gain": "exp"}),
+}
+# ir_measures' way to say gain: nDCG(dcg='exp-log2').
+_DCG = {"log2": "linear", "exp-log2": "exp"}
+
+
+def parse_measure(text: str | Measure) -> Measure:
+    """The one measure a text stands for.
+
+    Examples
+    --------
+    >>> str(parse_measure("ndcg_cut_10"))
+    'nDCG@10'
+    >>> str(parse_measure("nDCG(norm=f, gain={-2: -10})@3"))
+    'nDCGf(gain={-2: -10})@3'
+    """
+    found = parse_measures(text)
+    if len(found) != 1:
+        raise MeasureError(f"expected one measure, got {len(found)}: {', '.join(map(str, found))}")
+    return found[0]
+
+
+def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """All measures of one text or of several, cutoff lists spelled out, each once.
+
+    Examples
+    --------
+    >>> [str(m) for m in parse_measures(["nDCG@5,10", "map"])]
+    ['nDCG@5', 'nDCG@10', 'AP']
+    """
+    if isinstance(texts, (str, Measure)):
+        texts = [texts]
+    measures: dict[Measure, None] = {}
+    for text in texts:
+        if isinstance(text, Measure):
+            measures[text] = None
+        elif isinstance(text, str):
+            for part in _split(text):
+                measures.update(dict.fromkeys(_parse(part)))
+        else:
+            raise MeasureError(f"expected a measure such as 'nDCG@10', got {text!r}")
+    if not measures:
+        raise MeasureError("expected at least one measure such as 'nDCG@10', got none")
+    return list(measures)
+
+
+def _split(text: str) -> list[str]:
+    """Texts separated by white space, which may also stand inside brackets and after commas."""
+    if len(text) > _LONGEST:
+        raise MeasureError(f"expected a measure of at most {_LONGEST} characters, got {len(text)}")
+    parts, depth, current = [], 0, ""
+    for character in _SPACED.sub(lambda match: match["quoted"] or match["sign"], text):
+        depth += (character in "([{") - (character in ")]}")
+        if character.isspace() and depth <= 0:
+            parts.append(current)
+            current = ""
+        else:
+            current += character
+    return [part for part in (*parts, current) if part]
+
+
+def _parse(text: str) -> list[Measure]:
+    match = _TEXT.fullmatch(text)
+    if not match:
+        raise MeasureError(f"expected Name(parameter=value, …)@cutoff, got {_short(text)!r}")
+    name, given, cutoffs = match["name"], _arguments(match["arguments"] or "()", text), match["cutoffs"]
+    if not _known(name) and (numbered := _NUMBERED.fullmatch(name)) and cutoffs is None:
+        name, numbers = numbered["name"], numbered["number"]
+        if name.casefold() == "rbp":
+            given.setdefault("p", _cutoff(numbers if "." in numbers else "." + numbers, text))
+        else:
+            cutoffs = numbers
+    name, implied = _resolve(name, text)
+    given = {**implied, **given}
+    if "dcg" in given and name == "nDCG":
+        dcg = given.pop("dcg")
+        if not isinstance(dcg, str) or dcg not in _DCG:
+            words = ", ".join(_DCG)
+            raise MeasureError(f"The 'dcg' parameter of nDCG must be one of {words}, got {shown(dcg)} instead.")
+        given.setdefault("gain", _DCG[dcg])
+    definition = REGISTRY[name]
+    if cutoffs is None:
+        return [definition.bind(given)]
+    if "cutoff" in given:
+        raise MeasureError(f"{_short(text)!r} gives the cutoff twice")
+    if "cutoff" not in definition.parameters:
+        raise MeasureError(f"{name} takes no cutoff, got {_short(text)!r}")
+    return [definition.bind({**given, "cutoff": _cutoff(part, text)}) for part in cutoffs.split(",")]
+
+
+def _known(name: str) -> bool:
+    folded = name.casefold()
+    return folded in _ALIASES or any(folded == known.casefold() for known in (*REGISTRY, *PRESETS))
+
+
+def _resolve(name: str, text: str) -> tuple[str, dict[str, object]]:
+    """Our name for a name, and the parameters it implies."""
+    folded = name.casefold()
+    for known in REGISTRY:
+        if folded == known.casefold():
+            return known, {}
+    for preset, (target, fixed) in PRESETS.items():
+        if folded == preset.casefold():
+            return target, dict(fixed)
+    if folded in _ALIASES:
+        target, implied = _ALIASES[folded]
+        return target, dict(implied)
+    hint = did_you_mean(name, (*REGISTRY, *PRESETS, *_ALIASES))
+    hint = hint.replace("'?", _short(text[len(name) :]) + "'?") if text.startswith(name) else hint
+    raise MeasureError(f"Unknown measure {_short(text)!r}.{hint} 'gainful measures' lists them all.")
+
+
+def _cutoff(text: str, whole: str) -> int | float:
+    text = text.strip()
+    try:
+        return int(text) if re.fullmatch(r"[+-]?\d+", text, re.ASCII) else float(text)
+    except ValueError:
+        raise MeasureError(f"expected a number after '@', got {_short(text)!r} in {_short(whole)!r}") from None
+
+
+def _arguments(text: str, whole: str) -> dict[str, object]:
+    """``(a=1, b='x')`` as a dict. Parsed as a Python call, read as literals, never evaluated."""
+    try:
+        call = ast.parse("_" + text, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            raise ValueError(text)
+        given: dict[str, object] = {}
+        for word in call.keywords:
+            name = word.arg
+            if name is None or name in given:
+                raise ValueError(text)
+            given[name] = word.value.id if isinstance(word.value, ast.Name) else ast.literal_eval(word.value)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        raise MeasureError(f"expected parameters such as (rel=2, gain='exp'), got {_short(whole)!r}") from None
+    return given
+
+
+def _short(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,61 @@
+"""Measures for incomplete judgments, and of how incomplete they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gainful.data.rankings import BoolArray, FloatArray, Rankings
+from gainful.measures.binary import ratio, relevant_in_pool
+from gainful.measures.parameters import Negatives, Rel
+from gainful.measures.registry import measure
+
+# Buckley & Voorhees' and Yilmaz & Aslam's smoothing of an empty count, as trec_eval has it.
+_EPSILON = 1e-5
+
+
+def _nonrelevant(rankings: Rankings, rel: float, negatives: str) -> BoolArray:
+    """Per grade, whether it counts as judged nonrelevant."""
+    low = rankings.grades < rel
+    return low & (rankings.grades >= 0) if negatives == "unjudged" else low
+
+
+@measure("bpref", cite="buckley2004")
+def bpref(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrelevant") -> FloatArray:
+    """Binary preference: how seldom judged nonrelevant documents rank above relevant ones.
+
+    bpref = (1/R)·Σ over returned relevant d of [1 - min(n_d, R)/min(N, R)], with R and N the judged relevant and
+    nonrelevant documents of the pool and n_d the judged nonrelevant above d; a term is 1 if n_d = 0. Unjudged
+    documents play no part. `negatives`: whether a negative label is judged nonrelevant, or (as in trec_eval)
+    not judged. Undefined if R = 0.
+
+    Buckley & Voorhees, SIGIR 2004.
+    """
+    found = rankings.relevant(rel)
+    low = _nonrelevant(rankings, rel, negatives)
+    pool, others = relevant_in_pool(rankings, rel), rankings.pool_sum(low)
+    above = rankings.count_before(rankings.of_grade(low))
+    limit = pool[rankings.row]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        penalty = np.where(above > 0, np.minimum(above, limit) / np.minimum(others[rankings.row], limit), 0.0)
+    return ratio(rankings.sum(np.where(found, 1.0 - penalty, 0.0)), pool)
+
+
+@measure("infAP", cite="yilmaz2006")
+def inferred_ap(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrelevant") -> FloatArray:
+    """Inferred average precision: AP estimated from a pool of which only a sample is judged.
+
+    Mean over the R relevant documents of the pool of the expected precision at rank r: 1 if r = 1, else
+    1/r + ((r-1)/r)·(p/(r-1))·(rel+ε)/(rel+nonrel+2ε), with p the pooled documents above (judged or not), rel and
+    nonrel the judged ones above, ε = 0.00001; one that is not returned adds 0. Pooled but unjudged documents are
+    null labels in the qrels. `negatives`: whether a negative label is judged nonrelevant, or (as in trec_eval)
+    pooled but unjudged. Undefined if R = 0.
+
+    Yilmaz & Aslam, CIKM 2006.
+    """
+    found = rankings.relevant(rel)
+    good = rankings.count_before(found)
+    bad = rankings.count_before(rankings.of_grade(_nonrelevant(rankings, rel, negatives)))
+    pooled = rankings.count_before(np.ones(len(rankings.rank), np.bool_))
+    share = (good + _EPSILON) / (good + bad + 2 * _EPSILON)
+    expected = np.where(rankings.rank == 1, 1.0, (1.0 + pooled * share) / rankings.rank)
+    return ratio(rankings.sum(np.where(found, expected, 0.0)), relevant_in_pool(rankings, rel))

@@ -1,0 +1,241 @@
+"""The registry: one decorated function is the only definition of a measure."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar, get_type_hints
+
+from gainful.data.rankings import FloatArray, Rankings
+from gainful.data.scores import Summary
+from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.parameters import Kind, Value, kind_of, write
+
+Higher = Literal["better", "worse", "neither"]
+Function = TypeVar("Function", bound=Callable[..., FloatArray])
+
+REGISTRY: dict[str, Definition] = {}
+PRESETS: dict[str, tuple[str, dict[str, Value]]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Parameter:
+    """One parameter of a measure: its kind, and its default where it has one."""
+
+    kind: Kind
+    default: object
+
+    @property
+    def required(self) -> bool:
+        """Whether the text must give it."""
+        return self.default is inspect.Parameter.empty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Definition:
+    """A registered measure."""
+
+    name: str
+    function: Callable[..., FloatArray]
+    parameters: Mapping[str, Parameter]
+    summary: Summary
+    higher: Higher
+    bounds: tuple[float, float] | None
+    expected: bool
+    cite: str
+    check: Callable[..., None] | None
+
+    @property
+    def doc(self) -> str:
+        """The whole docstring."""
+        return inspect.cleandoc(self.function.__doc__ or "")
+
+    @property
+    def headline(self) -> str:
+        """The first line of the docstring."""
+        return self.doc.partition("\n")[0]
+
+    @property
+    def signature(self) -> str:
+        """Name and parameters with their defaults, as one would type them."""
+        inside = [
+            f"{name}={write(parameter.default)}" if not parameter.required else name  # type: ignore[arg-type]
+            for name, parameter in self.parameters.items()
+            if name != "cutoff"
+        ]
+        text = self.name + (f"({', '.join(inside)})" if inside else "")
+        if "cutoff" in self.parameters:
+            text += "@k" if self.parameters["cutoff"].required else "[@k]"
+        return text
+
+    def bind(self, given: Mapping[str, object]) -> Measure:
+        """The measure with these parameters, each checked now rather than when it is computed."""
+        for name in given:
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                raise MeasureError(
+                    f"{self.name} has no parameter {name!r} (it has: {known}).{did_you_mean(name, self.parameters)}"
+                )
+        values: dict[str, Value] = {}
+        for name, parameter in self.parameters.items():
+            if name not in given and parameter.required:
+                raise MeasureError(f"{self.name} needs {_ask(self.name, name, parameter.kind)}")
+            value = given.get(name, parameter.default)
+            try:
+                values[name] = parameter.kind.read(value)
+            except (ValueError, TypeError, OverflowError):
+                raise MeasureError(
+                    f"The {name!r} parameter of {self.name} must be {parameter.kind.wanted}, "
+                    f"got {shown(value)} instead."
+                ) from None
+        if self.check:
+            self.check(**values)
+        return Measure(self, tuple(values.items()))
+
+
+def shown(value: object, most: int = 80) -> str:
+    """A value as a message shows it, however long it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write an integer of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _ask(measure: str, name: str, kind: Kind) -> str:
+    if name == "cutoff":
+        example = "0.1" if "recall" in kind.wanted else "10"
+        return f"a cutoff, {kind.wanted}: write {measure}@{example}"
+    return f"{name}=…, {kind.wanted}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure with all its parameters set: what `evaluate` computes, and the label of its column."""
+
+    definition: Definition = field(repr=False)
+    values: tuple[tuple[str, Value], ...]
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """All parameters, defaults included."""
+        return dict(self.values)
+
+    def __str__(self) -> str:
+        name, given = self.definition.name, self._given()
+        for preset, (target, fixed) in PRESETS.items():
+            if target == name and fixed.items() <= given.items():
+                name, given = preset, {key: value for key, value in given.items() if key not in fixed}
+                break
+        cutoff = given.pop("cutoff", None)
+        text = name + (f"({', '.join(f'{key}={write(value)}' for key, value in given.items())})" if given else "")
+        return text if cutoff is None else f"{text}@{write(cutoff)}"
+
+    def _given(self) -> dict[str, Value]:
+        """The parameters that differ from their defaults."""
+        return {
+            name: value
+            for name, value in self.values
+            if self.definition.parameters[name].required
+            or value != self.definition.parameters[name].kind.read(self.definition.parameters[name].default)
+        }
+
+    def compute(self, rankings: Rankings) -> FloatArray:
+        """One score per (system, topic) row; NaN where the measure is undefined."""
+        return self.definition.function(rankings, **self.parameters)
+
+
+def measure(
+    name: str,
+    *,
+    higher: Higher = "better",
+    bounds: tuple[float, float] | None = (0.0, 1.0),
+    summary: Summary = "mean",
+    expected: bool = False,
+    cite: str = "",
+    presets: Mapping[str, Mapping[str, Value]] | None = None,
+    check: Callable[..., None] | None = None,
+) -> Callable[[Function], Function]:
+    """Register a function as a measure; parser, help and tables derive from its signature and docstring.
+
+    The function takes `Rankings` and keyword-only parameters and returns one float per row, NaN where the measure
+    is undefined.
+
+    Parameters
+    ----------
+    name
+        What people type. Letters and digits, beginning with a letter.
+    higher
+        Whether a higher score is ``better``, ``worse`` or ``neither``.
+    bounds
+        The range of its values; None if it has none.
+    summary
+        How topics are summarised: ``mean``, ``sum`` or ``gmean``.
+    expected
+        Whether it is a sum over ranks (or does not depend on them), so that ``ties="expected"`` is exact: it must
+        then read ranks through `Rankings.weights` alone.
+    cite
+        Key of the reference.
+    presets
+        Further names that stand for some parameters set.
+    check
+        Called with all parameters when the text is parsed; raises MeasureError for a combination that makes no sense.
+    """
+
+    def register(function: Function) -> Function:
+        for label in (name, *(presets or {})):
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", label):
+                raise MeasureError(f"expected a measure name of letters and digits, got {label!r}")
+            if label.casefold() in {known.casefold() for known in (*REGISTRY, *PRESETS)}:
+                raise MeasureError(f"a measure named {label!r} is registered already")
+        if not (function.__doc__ or "").strip():
+            raise MeasureError(f"measure {name!r} needs a docstring: it is the measure's help")
+        hints = get_type_hints(function, include_extras=True)
+        parameters = {
+            key: _parameter(name, key, hints.get(key), parameter.default)
+            for key, parameter in inspect.signature(function).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        REGISTRY[name] = Definition(
+            name=name,
+            function=function,
+            parameters=parameters,
+            summary=summary,
+            higher=higher,
+            bounds=bounds,
+            expected=expected,
+            cite=cite,
+            check=check,
+        )
+        for preset, fixed in (presets or {}).items():
+            PRESETS[preset] = (name, dict(fixed))
+        return function
+
+    return register
+
+
+def _parameter(measure: str, name: str, annotation: object, default: object) -> Parameter:
+    try:
+        kind = kind_of(annotation)
+    except TypeError as error:
+        raise MeasureError(f"measure {measure!r}, parameter {name!r}: {error}") from None
+    parameter = Parameter(kind=kind, default=default)
+    try:
+        if not parameter.required:
+            kind.read(default)
+    except (ValueError, TypeError):
+        raise MeasureError(
+            f"measure {measure!r}, parameter {name!r}: expected {kind.wanted}, got {default!r}"
+        ) from None
+    return parameter
+
+
+def unregister(name: str) -> None:
+    """Forget a measure (and its presets) that was registered, so that it can be defined anew."""
+    if name not in REGISTRY:
+        raise MeasureError(f"no measure named {name!r} is registered")
+    del REGISTRY[name]
+    for preset in [preset for preset, (target, _) in PRESETS.items() if target == name]:
+        del PRESETS[preset]

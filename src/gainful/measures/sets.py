@@ -1,0 +1,96 @@
+"""Measures of what was returned, in whatever order; and counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gainful.data.rankings import FloatArray, Rankings
+from gainful.measures.binary import ratio, relevant_in_pool, relevant_shown
+from gainful.measures.gains import depth
+from gainful.measures.parameters import Beta, Cutoff, Depth, Rel
+from gainful.measures.registry import measure
+
+
+def shown(rankings: Rankings, cutoff: int | None) -> FloatArray:
+    """Per row, how many documents are shown: those returned, up to the cutoff."""
+    number = rankings.retrieved if cutoff is None else np.minimum(rankings.retrieved, cutoff)
+    return number.astype(np.float64)
+
+
+@measure("SetP", expected=True, cite="trec_eval")
+def set_precision(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """Precision of all that was returned: relevant returned/returned; 0 for an empty ranking. Never undefined.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    return relevant_shown(rankings, rel, None) / np.maximum(rankings.retrieved, 1)
+
+
+@measure("SetR", expected=True, cite="trec_eval")
+def set_recall(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """Recall of all that was returned: relevant returned/R. Undefined if the pool has no relevant document.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    return ratio(relevant_shown(rankings, rel, None), relevant_in_pool(rankings, rel))
+
+
+@measure("SetF", expected=True, cite="vanrijsbergen1979")
+def set_f(rankings: Rankings, *, rel: Rel = 1.0, beta: Beta = 1.0) -> FloatArray:
+    """F-measure of all that was returned.
+
+    SetF = (1+β²)·P·R/(β²·P+R) = (1+β²)·(relevant returned)/(β²·R + returned). Undefined if R = 0.
+
+    van Rijsbergen, Information Retrieval, 1979.
+    """
+    pool = relevant_in_pool(rankings, rel)
+    found = np.where(pool > 0, relevant_shown(rankings, rel, None), np.nan)
+    return ratio((1 + beta**2) * found, beta**2 * pool + rankings.retrieved)
+
+
+@measure("Judged", higher="neither", expected=True, cite="ir_measures")
+def judged(rankings: Rankings, *, cutoff: Depth) -> FloatArray:
+    """The share of the documents shown that are judged.
+
+    Judged@k = (judged in the first k)/min(k, returned). Undefined for an empty ranking.
+
+    MacAvaney et al., ir_measures, ECIR 2022.
+    """
+    places = np.ones(min(cutoff, depth(rankings)))
+    return ratio(rankings.sum((rankings.grade >= 0) * rankings.weights(places)), shown(rankings, cutoff))
+
+
+@measure("NumRet", higher="neither", bounds=None, summary="sum", expected=True, cite="trec_eval")
+def number_retrieved(rankings: Rankings, *, cutoff: Cutoff = None) -> FloatArray:
+    """The number of documents returned (up to k); summed over topics. Never undefined.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    return shown(rankings, cutoff)
+
+
+@measure("NumRel", higher="neither", bounds=None, summary="sum", expected=True, cite="trec_eval")
+def number_relevant(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """The number R of relevant documents in the topic's pool; summed over topics. Never undefined.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    return relevant_in_pool(rankings, rel)
+
+
+@measure("NumRelRet", bounds=None, summary="sum", expected=True, cite="trec_eval")
+def number_relevant_retrieved(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) -> FloatArray:
+    """The number of relevant documents returned (in the first k); summed over topics. Never undefined.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    return relevant_shown(rankings, rel, cutoff)
+
+
+@measure("NumQ", higher="neither", bounds=None, summary="sum", expected=True, cite="trec_eval")
+def number_of_topics(rankings: Rankings) -> FloatArray:
+    """1 for every topic scored; summed over topics. Never undefined.
+
+    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
+    """
+    return np.ones(rankings.n_rows)
