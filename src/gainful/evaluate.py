@@ -1,0 +1,176 @@
+"""The verb: qrels + runs + measures → Scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gainful.data.align import align
+from gainful.data.arrays import rankings_from_arrays
+from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
+from gainful.data.rankings import FloatArray, Rankings
+from gainful.data.scores import Scores
+from gainful.errors import PolicyError
+from gainful.io.read import iterate_runs, read_qrels
+from gainful.measures import Measure, parse_measure, parse_measures
+
+DEFAULT_MEASURES = ("nDCG@10", "AP")
+
+
+def evaluate(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    ties: Ties = "trec",
+    unjudged: Unjudged = "zero",
+    missing: Missing = "empty",
+    degenerate: Degenerate = "zero",
+    duplicates: Duplicates = "error",
+) -> Scores:
+    """Score runs against judgments.
+
+    Parameters
+    ----------
+    qrels
+        Judgments: a file (TREC text, CSV, TSV, JSONL, Parquet, Arrow; compressed or not), a dict or a frame.
+    runs
+        One or more runs: files, folders or globs, dicts or frames.
+    measures
+        What to compute, such as nDCG@10, nDCGf@3 or AP(rel=2); `gainful measures` lists them all.
+    ties
+        Documents with equal scores: trec (by document id, as trec_eval), order (as in the run), or expected (the
+        mean over all their orders).
+    unjudged
+        Documents without a judgment: zero (label 0, holding their rank) or condensed (removed before ranking).
+    missing
+        Judged topics that a run has nothing for: empty (scored as an empty ranking), skip or error.
+    degenerate
+        Where a measure is undefined: zero, nan, skip or one.
+    duplicates
+        A document twice in a topic: error or first.
+
+    Returns
+    -------
+    Scores
+        One score per measure, run and topic.
+
+    Examples
+    --------
+    >>> scores = evaluate({"q1": {"a": 1, "b": -2}}, {"q1": {"a": 0.9, "b": 0.1}}, "nDCGf@3")
+    >>> scores.mean()["nDCGf@3"].round(3).to_list()
+    [0.579]
+    """
+    policies = Policies(ties=ties, unjudged=unjudged, missing=missing, degenerate=degenerate, duplicates=duplicates)
+    asked = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    chosen = parse_measures(asked)
+    check_ties(chosen, ties)
+    reading = iterate_runs(runs)  # in the background, while the judgments are read and indexed
+    rankings = align(read_qrels(qrels), reading, policies)
+    return compute(rankings, chosen, policies, spellings=_spellings(asked))
+
+
+def score(
+    measure: str | Measure,
+    labels: Any,
+    scores: Any = None,
+    mask: Any = None,
+    *,
+    ties: Ties = "order",
+    degenerate: Degenerate = "zero",
+) -> FloatArray:
+    """Score arrays: one value a query.
+
+    Parameters
+    ----------
+    measure
+        What to compute, such as nDCGf@3.
+    labels
+        Queries × documents, as an array or as ragged lists; NaN for unjudged. One flat list is one query.
+    scores
+        The same shape; -inf marks a document that is judged but was not returned. Without scores, documents are
+        ranked as given.
+    mask
+        The same shape; False marks padding: no document at all.
+    ties
+        Documents with equal scores: order (as given) or expected (the mean over all their orders).
+    degenerate
+        Where the measure is undefined: zero, nan, skip (NaN, too) or one.
+
+    Returns
+    -------
+    FloatArray
+        One score a query.
+
+    Examples
+    --------
+    >>> score("nDCGf@2", [[2, -1], [2, -1]], [[0.9, 0.4], [0.9, float("-inf")]]).round(2).tolist()
+    [0.79, 1.0]
+    """
+    chosen = parse_measure(measure)
+    check_ties([chosen], ties)
+    policies = Policies(ties=ties, degenerate=degenerate)
+    rankings = rankings_from_arrays(labels, scores, mask, ties=ties)
+    values: FloatArray = compute(rankings, [chosen], policies).values[0, 0]
+    return values
+
+
+def compute(
+    rankings: Rankings, measures: list[Measure], policies: Policies, *, spellings: dict[str, str] | None = None
+) -> Scores:
+    """Scores of rankings that are aligned already; `policies` must be those they were aligned under.
+
+    Parameters
+    ----------
+    rankings
+        From `align`.
+    measures
+        What to compute.
+    policies
+        `missing` and `degenerate` are honoured here.
+    spellings
+        Texts under which the measures may be looked up besides their labels.
+    """
+    shape = (len(rankings.systems), len(rankings.topics))
+    values = np.stack([measure.compute(rankings).reshape(shape) for measure in measures])
+    present = rankings.present.reshape(shape)
+    counted = np.ones(values.shape, np.bool_)
+    undefined = np.isnan(values)
+    if policies.missing == "skip":
+        counted &= present
+        values = np.where(present, values, np.nan)
+    if policies.degenerate == "skip":
+        counted &= ~undefined
+    elif policies.degenerate != "nan":
+        values = np.where(undefined & counted, 1.0 if policies.degenerate == "one" else 0.0, values)
+    return Scores(
+        values=values,
+        counted=counted,
+        measures=tuple(str(measure) for measure in measures),
+        systems=rankings.systems,
+        topics=rankings.topics,
+        summaries=tuple(measure.definition.summary for measure in measures),
+        higher=tuple(measure.definition.higher for measure in measures),
+        spellings=spellings or {},
+        policies=policies,
+        missing=tuple((~present).sum(axis=1).tolist()),
+        ignored=rankings.ignored,
+    )
+
+
+def check_ties(measures: list[Measure], ties: Ties) -> None:
+    """Refuse ties='expected' for measures that are not sums over ranks."""
+    wrong = [str(measure) for measure in measures if ties == "expected" and not measure.definition.expected]
+    if wrong:
+        raise PolicyError(
+            "ties='expected' is defined for sums over ranks, "
+            f"which {', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not: use ties='trec' or ties='order'."
+        )
+
+
+def _spellings(asked: list[str | Measure]) -> dict[str, str]:
+    """The texts that stand for exactly one measure, as they were typed."""
+    parsed = {str(text): parse_measures(text) for text in asked}
+    return {text: str(found[0]) for text, found in parsed.items() if len(found) == 1}
