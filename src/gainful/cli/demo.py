@@ -1,0 +1,118 @@
+"""`gainful demo`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import textwrap
+from pathlib import Path
+
+import numpy as np
+
+from gainful.cli.simulate import refuse_if_occupied
+from gainful.data.scores import Scores
+from gainful.evaluate import evaluate
+
+_MEASURES = ("nDCG@20", "nDCGf@20", "nDCGmin@20", "Forbidden@20", "AP", "Judged@20")
+_SETTINGS = {"topics": 50, "systems": 12, "contributors": 8, "depth": 100, "seed": 7}
+_WIDTH = 90
+
+
+def demo(folder: Path = Path("demo"), /) -> None:
+    """Take the five-minute tour on a simulated collection.
+
+    Parameters
+    ----------
+    folder
+        Where the collection goes. One that an earlier tour left there is used again.
+    """
+    qrels, runs = folder / "qrels.txt", folder / "runs"
+    _say(
+        "A test collection: judgments and the runs of twelve systems, made up but built like a TREC Web Track. Labels "
+        "go from -2 (spam: must not be shown) over 0 (not relevant) to 4."
+    )
+    if _is_ours(folder):
+        _say(f"({folder} has it already, from an earlier tour.)")
+    else:
+        refuse_if_occupied(folder)
+        settings = [word for name, value in _SETTINGS.items() for word in (f"--{name}", str(value))]
+        _run("simulate", str(folder), *settings)
+
+    _say(
+        "Score all runs under six measures. nDCG is blind to spam (a negative label counts as 0), nDCGf is not, and "
+        "Forbidden is the share of spam among the documents shown."
+    )
+    _run("evaluate", str(qrels), str(runs), *(word for name in _MEASURES for word in ("-m", name)))
+    scores = evaluate(qrels, runs, (*_MEASURES, "nDCGf@10", "Forbidden@10"))
+    winner, rival = _winner(scores, "nDCG@20"), _winner(scores, "nDCGf@20")
+    _say(_verdict(scores, winner, rival))
+    if np.allclose(scores["nDCGf@20"].values, scores["nDCGmin@20"].values):
+        _say("(nDCGmin is nDCGf wherever the pool has documents of label 0 enough to fill the list, as it has here.)")
+
+    topic = _telling_topic(scores, winner)
+    _say(
+        f"What spam costs: topic {topic}, where {winner} shows most of it. Every rank down to the tenth, and the "
+        "documents on which it lost most:"
+    )
+    _run("explain", str(qrels), str(runs / f"{winner}.txt"), "--query", topic, "-m", "nDCGf@10")
+
+    _say("What to try next:")
+    print()
+    for command, why in (
+        (f"gainful evaluate {qrels} {runs} -m nDCG@20 --per-topic --format csv", "every topic, for a spreadsheet"),
+        (f"gainful evaluate {qrels} {runs} -m nDCG@20 --format latex", "the table for your paper"),
+        (f"gainful explain {qrels} {runs / f'{winner}.txt'}", "which topics are worst"),
+        ("gainful measures", "all measures; 'gainful measures nDCG' describes one"),
+        ("gainful evaluate --help", "what happens to ties, unjudged documents and missing topics"),
+    ):
+        print(f"  {command}\n      {why}")
+
+
+def _say(text: str) -> None:
+    print("\n" + textwrap.fill(text, _WIDTH), flush=True)
+
+
+def _run(*words: str) -> None:
+    """Show a command as one would type it, and run it."""
+    from gainful.cli.main import app  # not above: main imports the commands, if late
+
+    line = "$ gainful"
+    for word in re.sub(r" (?=-)", "\n", shlex.join(words)).splitlines():  # an option stays with its value
+        if len(line) - line.rfind("\n") + len(word) > _WIDTH:
+            line += " \\\n   "
+        line += " " + word
+    print(f"\n{line}\n", flush=True)
+    app(words)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether the folder holds the collection that this tour would make."""
+    try:
+        made = json.loads((folder / "collection.json").read_text(encoding="utf-8"))["settings"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return all(made.get(name) == value for name, value in _SETTINGS.items())
+
+
+def _winner(scores: Scores, measure: str) -> str:
+    matrix = scores[measure]
+    return matrix.systems[int(np.nanmean(matrix.values, axis=1).argmax())]
+
+
+def _verdict(scores: Scores, winner: str, rival: str) -> str:
+    mean = {row["run"]: row for row in scores.mean().iter_rows(named=True)}
+    spam = f"Of the documents that {winner} shows, {mean[winner]['Forbidden@20']:.1%} are spam"
+    if winner == rival:
+        return f"{winner} wins under nDCG and under nDCGf. {spam}."
+    return (
+        f"The measure decides who wins: {winner} under nDCG, {rival} under nDCGf. {spam}; of those that {rival} "
+        f"shows, {mean[rival]['Forbidden@20']:.1%}."
+    )
+
+
+def _telling_topic(scores: Scores, run: str) -> str:
+    """The topic with the most spam among the first ten; of several, the one with the lowest score."""
+    at = scores.systems.index(run)
+    order = np.lexsort((scores["nDCGf@10"].values[at], -scores["Forbidden@10"].values[at]))
+    return scores.topics[int(order[0])]

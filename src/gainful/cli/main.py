@@ -1,0 +1,105 @@
+"""The command line: `gainful COMMAND …`.
+
+A command's module, and with it polars, is imported only when that command runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from cyclopts import App, CycloptsError
+
+from gainful import __version__
+from gainful.errors import GainfulError
+
+# What shells report for a program that SIGINT or SIGPIPE ended.
+INTERRUPTED, PIPE_CLOSED = 130, 141
+
+# The first line of each function's docstring, so that `gainful --help` need not import it; a test compares them.
+COMMANDS = {
+    "evaluate": "Score runs against judgments.",
+    "explain": "Show how the score of one topic comes about, rank by rank, and where it was lost.",
+    "measures": "List all measures, or describe one.",
+    "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
+    "demo": "Take the five-minute tour on a simulated collection.",
+}
+
+app = App(
+    name="gainful",
+    help="Measure rankings, and measure the measures.\n\nNew here? 'gainful demo' is a tour of five minutes, "
+    "'gainful COMMAND --help' describes a command.",
+    version=f"gainful {__version__}",
+    help_format="plaintext",
+    version_format="plaintext",
+    print_error=False,
+    exit_on_error=False,
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+for place, (command, headline) in enumerate(COMMANDS.items()):
+    app.command(f"gainful.cli.{command}:{command}", name=command, help=headline, sort_key=place)
+
+
+def main(tokens: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit status.
+
+    Parameters
+    ----------
+    tokens
+        The words after `gainful`; those of this process if not given.
+
+    Returns
+    -------
+    int
+        0; 1 for input that gainful refuses; 2 for a command line it does not understand; 130 and 141 for Ctrl-C and
+        a closed pipe.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal's encoding lacks is shown escaped, not answered with a traceback.
+        getattr(stream, "reconfigure", _ignore)(errors="backslashreplace")
+    words = list(sys.argv[1:] if tokens is None else tokens)
+    try:
+        app(words)
+        sys.stdout.flush()
+    except CycloptsError as error:
+        return _fail(f"{error} Try 'gainful {_known_command(words)}--help'.", status=2)
+    except GainfulError as error:
+        return _fail(str(error), status=1)
+    except BrokenPipeError:
+        return _silenced()
+    except SystemExit:  # how rich leaves when the reader of the help text is gone
+        return _silenced()
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def _fail(message: str, *, status: int) -> int:
+    sys.stdout.flush()
+    print(f"gainful: error: {message}", file=sys.stderr)
+    return status
+
+
+def _known_command(words: list[str]) -> str:
+    return f"{words[0]} " if words and words[0] in COMMANDS else ""
+
+
+def _silenced() -> int:
+    """Point stdout elsewhere, so that Python's own flush at exit finds no closed pipe."""
+    _redirect(sys.stdout)
+    return PIPE_CLOSED
+
+
+def _redirect(stream: TextIO) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _ignore(**_: str) -> None:
+    """Stand in for `reconfigure` where a stream, such as a test's, has none."""

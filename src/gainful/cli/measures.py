@@ -1,0 +1,115 @@
+"""`gainful measures`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal
+
+from gainful.cli.output import Output, Table, as_csv, as_json, as_table, chosen_format, emit
+from gainful.errors import MeasureError
+from gainful.measures import PRESETS, REGISTRY, Definition, parse_measure
+from gainful.measures.parameters import Value, write
+
+_BETTER = {"better": "higher", "worse": "lower", "neither": "-"}
+
+
+def measures(
+    name: str | None = None,
+    /,
+    *,
+    format: Literal["table", "csv", "json"] | None = None,
+    output: Output = None,
+) -> None:
+    """List all measures, or describe one.
+
+    Parameters
+    ----------
+    name
+        A measure, under any of its names: nDCG, ndcg_cut_10, map, …
+    format
+        How to print; by default what the name of the output file ends in, else a table.
+    output
+        Write to this file instead of the screen.
+    """
+    found = list(REGISTRY.values()) if name is None else [definition_of(name)]
+    entries = [describe(definition) for definition in found]
+    match chosen_format(format, output):
+        case "json":
+            text = as_json(entries if name is None else entries[0])
+        case "csv":
+            columns = ("name", "signature", "summary", "better", "reference")
+            text = as_csv(columns, ([str(entry[column]) for column in columns] for entry in entries))
+        case _:
+            terminal = output is None and sys.stdout.isatty()
+            text = as_table(_listing(entries), terminal=terminal) if name is None else _page(found[0])
+    emit(text, output)
+
+
+def definition_of(text: str) -> Definition:
+    """The measure behind a name, with or without the cutoff that it may need."""
+    problem: MeasureError | None = None
+    for cutoff in ("", "@10", "@0.1"):
+        try:
+            return parse_measure(text + cutoff).definition
+        except MeasureError as error:
+            problem = problem or error
+    raise problem or MeasureError(text)
+
+
+def describe(definition: Definition) -> dict[str, object]:
+    """What there is to know of a measure, ready for JSON."""
+    return {
+        "name": definition.name,
+        "signature": definition.signature,
+        "summary": definition.headline,
+        "better": _BETTER[definition.higher],
+        "cite": definition.cite,
+        "reference": definition.doc.rpartition("\n\n")[2],
+        "bounds": list(definition.bounds) if definition.bounds else None,
+        "over_topics": definition.summary,
+        "ties_expected": definition.expected,
+        "parameters": {
+            name: {
+                "default": None if parameter.required else _plain(parameter.default),
+                "wanted": parameter.kind.wanted,
+            }
+            for name, parameter in definition.parameters.items()
+        },
+        "presets": {label: dict(fixed) for label, (target, fixed) in PRESETS.items() if target == definition.name},
+        "description": definition.doc,
+    }
+
+
+def _plain(default: object) -> object:
+    return list(default) if isinstance(default, tuple) else default
+
+
+def _listing(entries: list[dict[str, object]]) -> Table:
+    rows = [[str(entry[key]) for key in ("signature", "summary", "better", "cite")] for entry in entries]
+    return Table(header=["measure", "what it is", "better", "reference"], rows=rows, names=(0, 1, 2, 3), prose=True)
+
+
+def _page(definition: Definition) -> str:
+    """The measure's docstring and the facts around it."""
+    lines = [definition.signature, "", definition.doc, ""]
+    facts = {
+        "better": _BETTER[definition.higher],
+        "range": "unbounded" if definition.bounds is None else "{:g} to {:g}".format(*definition.bounds),
+        "over topics": definition.summary,
+        "ties": "trec, order, expected" if definition.expected else "trec, order",
+    }
+    for label, (target, fixed) in PRESETS.items():
+        if target == definition.name:
+            facts[label] = f"{target}({', '.join(f'{key}={write(value)}' for key, value in fixed.items())})"
+    if definition.parameters:
+        lines += ["Parameters:"]
+        for name, parameter in definition.parameters.items():
+            default = "required" if parameter.required else f"default {_text(parameter.default)}"
+            lines += [f"  {name:<10} {parameter.kind.wanted} ({default})"]
+        lines += [""]
+    return "\n".join([*lines, *(f"{name + ':':<12} {value}" for name, value in facts.items())]) + "\n"
+
+
+def _text(default: object) -> str:
+    value: Value = default  # type: ignore[assignment]
+    return write(value)

@@ -1,0 +1,160 @@
+"""How results leave the command line: data to stdout or a file, everything else to stderr."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from gainful.io.encoding import from_utf8
+from gainful.io.write import write_atomically
+
+Format = Literal["table", "csv", "json", "latex"]
+Output = Annotated[Path | None, Parameter(name=("--output", "-o"))]
+
+# Wide enough for prose, narrow enough to read, where there is no terminal to ask.
+READABLE = 100
+_NOT_WRAPPED = 10_000
+_BY_SUFFIX: dict[str, Format] = {".csv": "csv", ".json": "json", ".tex": "latex"}
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Cells as text, ready to be shown.
+
+    Parameters
+    ----------
+    header
+        Column names.
+    rows
+        The cells.
+    names
+        The columns, from 0, that hold names rather than numbers.
+    best
+        (row, column) of the cells to stand out.
+    prose
+        Whether cells may be broken into lines to fit the screen; numbers and names never are.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: tuple[int, ...] = (0,)
+    best: frozenset[tuple[int, int]] = field(default_factory=frozenset)
+    prose: bool = False
+
+
+def chosen_format(format: Format | None, output: Path | None) -> Format:
+    """The format asked for; else the one that the file's name ends in; else a table."""
+    return format or _BY_SUFFIX.get(output.suffix.lower() if output else "", "table")
+
+
+def emit(text: str, output: Path | None = None) -> None:
+    """Print, or write to a file (all of it or nothing): the same bytes, those of an id in another encoding included."""
+    data = from_utf8(text.encode())
+    if output is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        write_atomically(output, data)
+
+
+def note(message: str) -> None:
+    """Tell something that is not data."""
+    sys.stdout.flush()
+    print(message, file=sys.stderr, flush=True)
+
+
+def number(value: float | None, *, whole: bool = False) -> str:
+    """Four decimals as trec_eval, counts without; a dash for what is missing or undefined."""
+    if value is None or math.isnan(value):
+        return "-"
+    text = f"{value:.0f}" if whole and float(value).is_integer() else f"{value:.4f}"
+    return "0.0000" if text == "-0.0000" else text
+
+
+def as_table(table: Table, *, terminal: bool) -> str:
+    """Aligned columns; colours only for a terminal, and never a cell cut short."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    width = None if table.prose and terminal else READABLE if table.prose else _NOT_WRAPPED
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=width, highlight=False)
+    grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for at, name in enumerate(table.header):
+        justify: Literal["left", "right"] = "left" if at in table.names else "right"
+        grid.add_column(Text(_shown(name)), justify=justify, no_wrap=not table.prose)
+    for i, row in enumerate(table.rows):
+        styles = ["bold green" if (i, j) in table.best else "" for j in range(len(row))]
+        grid.add_row(*(Text(_shown(cell), style=style) for cell, style in zip(row, styles, strict=True)))
+    with console.capture() as captured:
+        console.print(grid)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Comma-separated, numbers in full."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_json(value: object) -> str:
+    """JSON in ASCII, numbers in full; null for NaN, which JSON does not have."""
+    return json.dumps(_without_nan(value), indent=2, allow_nan=False) + "\n"
+
+
+def as_latex(table: Table) -> str:
+    r"""A booktabs tabular: the document needs \usepackage{booktabs}."""
+    columns = "".join("l" if at in table.names else "r" for at in range(len(table.header)))
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(table.header), r"\midrule"]
+    for i, row in enumerate(table.rows):
+        cells = [_escaped(cell) if j in table.names else _latex_number(cell) for j, cell in enumerate(row)]
+        lines.append(
+            " & ".join(rf"\textbf{{{c}}}" if (i, j) in table.best else c for j, c in enumerate(cells)) + r" \\"
+        )
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(_escaped(cell) for cell in cells) + r" \\"
+
+
+def _latex_number(text: str) -> str:
+    """A number with a minus sign, not a hyphen; the dash of a missing one as it is."""
+    return f"$-${text[1:]}" if text.startswith("-") and len(text) > 1 else text
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in _shown(text))
+
+
+def _shown(text: str) -> str:
+    """Names come from files: control characters in them are shown, not obeyed."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _without_nan(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): _without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,100 @@
+"""Every command is the twin of the function of its name."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gainful
+from gainful.cli.main import COMMANDS, app
+from gainful.cli.shell import parameter_texts, summary
+
+README = Path(__file__).parents[2] / "README.md"
+
+# `measures` lists a registry and `demo` runs other commands: there is no function to be the twin of.
+WITHOUT_TWIN = {"measures", "demo"}
+TWINS = sorted(COMMANDS.keys() - WITHOUT_TWIN)
+# What only a command line has: where results go, and how they look there.
+OF_THE_SHELL = {"format", "output", "per_topic", "folder"}
+# A function needs it; the command lists what there is to choose from.
+OPTIONAL_AT_THE_SHELL = {("explain", "query")}
+
+
+def command_function(name: str):
+    return app[name].default_command
+
+
+def arguments(name: str):
+    collection = app[name].assemble_argument_collection(parse_docstring=True)
+    return {argument.field_info.name: argument for argument in collection}
+
+
+def test_commands_are_those_listed():
+    assert [name for name in app if not name.startswith("-")] == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_headline_is_that_of_the_docstring(name):
+    twin = command_function(name) if name in WITHOUT_TWIN else getattr(gainful, name)
+    assert COMMANDS[name] == summary(twin)
+    assert summary(command_function(name)) == summary(twin)
+
+
+@pytest.mark.parametrize("name", TWINS)
+class TestTwins:
+    def test_same_parameters(self, name):
+        function = inspect.signature(getattr(gainful, name)).parameters
+        command = inspect.signature(command_function(name)).parameters
+        assert set(function) <= set(command)
+        assert set(command) - set(function) <= OF_THE_SHELL
+
+    def test_same_defaults(self, name):
+        command = inspect.signature(command_function(name)).parameters
+        for parameter in inspect.signature(getattr(gainful, name)).parameters.values():
+            if (name, parameter.name) in OPTIONAL_AT_THE_SHELL:
+                assert command[parameter.name].default is None
+            else:
+                assert command[parameter.name].default == parameter.default, parameter.name
+
+    def test_same_help(self, name):
+        texts = parameter_texts(getattr(gainful, name))
+        for parameter, argument in arguments(name).items():
+            if parameter in texts and (name, parameter) not in OPTIONAL_AT_THE_SHELL:
+                assert argument.parameter.help == texts[parameter], parameter
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+class TestEveryCommand:
+    def test_flags_are_spelled_as_the_parameters(self, name):
+        for parameter in inspect.signature(command_function(name)).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                assert arguments(name)[parameter.name].names[0] == "--" + parameter.name.replace("_", "-")
+
+    def test_every_parameter_has_help(self, name):
+        assert all(argument.parameter.help for argument in arguments(name).values())
+
+    def test_help(self, name, gainful):
+        status, out, err = gainful(name, "--help")
+        assert (status, err) == (0, "")
+        assert COMMANDS[name].split()[0] in out
+        for parameter in inspect.signature(command_function(name)).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                assert "--" + parameter.name.replace("_", "-") in out
+
+    @pytest.mark.skipif(not README.exists(), reason="no README yet")
+    def test_readme_shows_it(self, name):
+        assert f"gainful {name}" in README.read_text(encoding="utf-8")
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys, json; from gainful.cli.main import main; main(['--help']);"
+        "print(json.dumps([name for name in ('polars', 'numpy', 'scipy') if name in sys.modules]), file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(ended.stderr) == []

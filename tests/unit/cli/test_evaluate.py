@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import pytest
+import pytrec_eval
+
+import gainful as gf
+
+TINY = Path(__file__).parents[2] / "golden" / "tiny"
+QRELS, A, B = TINY / "qrels.txt", TINY / "a.txt", TINY / "b.txt"
+TREC = {"nDCG@3": "ndcg_cut_3", "AP": "map", "P@2": "P_2"}
+POLICIES = "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def pretend_terminal(monkeypatch: pytest.MonkeyPatch, stream: str) -> None:
+    """To be called in the test itself: pytest changes the streams between fixtures and test."""
+    monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+
+@pytest.fixture(scope="module")
+def trec() -> dict[tuple[str, str, str], float]:
+    """Scores of pytrec_eval by run, measure and topic; a topic that a run misses counts as 0 in the mean."""
+    with QRELS.open() as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    found = {}
+    for path in (A, B):
+        with path.open() as file:
+            scores = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut.3", "P.2"}).evaluate(
+                pytrec_eval.parse_run(file)
+            )
+        for ours, theirs in TREC.items():
+            values = {topic: scores.get(topic, {}).get(theirs, 0.0) for topic in qrels}
+            found |= {(path.stem, ours, topic): value for topic, value in values.items()}
+            found[path.stem, ours, "all"] = sum(values.values()) / len(values)
+    return found
+
+
+class TestTable:
+    def test_means(self, gainful, golden):
+        # b first on the command line, a first in the table: rows are sorted by the first measure.
+        status, out, err = gainful("evaluate", QRELS, B, A, "-m", "nDCG@3", "-m", "AP", "-m", "P@2")
+        assert status == 0
+        golden(out, "evaluate.txt")
+        assert err == (
+            f"2 runs, 3 topics; {POLICIES}\n"
+            "note: judged topics that a run has nothing for count as empty rankings (missing=empty): 1 of b\n"
+            "note: topics of a run without judgments are ignored: 1 of b\n"
+        )
+
+    def test_one_option_may_hold_several_measures(self, gainful):
+        one = gainful("evaluate", QRELS, A, "-m", "nDCG@3 AP")
+        assert one.out == gainful("evaluate", QRELS, A, "--measures", "nDCG@3", "--measures", "AP").out
+
+    def test_default_measures(self, gainful):
+        assert gainful("evaluate", QRELS, A).out.splitlines()[0].split() == ["run", "nDCG@10", "AP"]
+
+    def test_lower_is_better_sorts_upwards(self, gainful):
+        # b has d6 (label -1) at rank 1 of q2, a at rank 2.
+        out = gainful("evaluate", QRELS, B, A, "-m", "Forbidden@1").out
+        assert [line.split() for line in out.splitlines()[2:]] == [["a", "0.0000"], ["b", "0.3333"]]
+
+    def test_neither_keeps_the_order_given(self, gainful):
+        out = gainful("evaluate", QRELS, B, A, "-m", "Judged@2").out
+        assert [line.split()[0] for line in out.splitlines()[2:]] == ["b", "a"]
+
+    def test_counts_are_whole(self, gainful):
+        out = gainful("evaluate", QRELS, A, "-m", "NumRelRet", "-m", "NumQ").out
+        assert out.splitlines()[-1].split() == ["a", "4", "3"]
+
+    def test_undefined_is_a_dash(self, gainful, tmp_path):
+        qrels = tmp_path / "qrels"
+        qrels.write_text("q1 0 d1 0\n")
+        out = gainful("evaluate", qrels, A, "-m", "AP", "--degenerate", "nan").out
+        assert out.splitlines()[-1].split() == ["a", "-"]
+
+    def test_best_of_each_column_stands_out_on_a_terminal(self, gainful, monkeypatch):
+        pretend_terminal(monkeypatch, "stdout")
+        out = gainful("evaluate", QRELS, A, B, "-m", "nDCG@3").out
+        marked = [line for line in out.splitlines() if "\x1b[1;32m0.8098" in line]
+        assert len(marked) == 1
+        assert "\x1b[1;32m0.3447" not in out
+
+    def test_names_are_shown_not_obeyed(self, gainful, tmp_path):
+        run = tmp_path / "[red]\x1b[31m.txt"
+        run.write_bytes(A.read_bytes())
+        out = gainful("evaluate", QRELS, run, "-m", "AP").out
+        assert "[red]\\x1b[31m" in out
+        assert "\x1b" not in out
+
+    def test_long_names_are_not_cut(self, gainful, tmp_path):
+        name = "x" * 150
+        (tmp_path / name).write_bytes(A.read_bytes())
+        assert name in gainful("evaluate", QRELS, tmp_path / name).out
+
+
+class TestPerTopic:
+    def test_several_measures(self, gainful, golden):
+        golden(gainful("evaluate", QRELS, A, B, "-m", "nDCG@3 AP", "--per-topic").out, "evaluate-per-topic.txt")
+
+    def test_one_measure_puts_runs_side_by_side(self, gainful, golden):
+        outcome = gainful("evaluate", QRELS, A, B, "-m", "nDCG@3", "--per-topic", "--missing", "skip")
+        golden(outcome.out, "evaluate-per-topic-one-measure.txt")
+        assert "are left out of its mean (missing=skip): 1 of b" in outcome.err
+
+    def test_many_runs_do_not_fit_side_by_side(self, gainful, tmp_path):
+        for number in range(9):
+            (tmp_path / f"run{number}").write_bytes(A.read_bytes())
+        out = gainful("evaluate", QRELS, tmp_path, "-m", "AP", "--per-topic").out
+        assert out.splitlines()[0].split() == ["topic", "run", "AP"]
+        assert len(out.splitlines()) == 2 + 9 * 4
+
+
+class TestCsv:
+    def test_agrees_with_trec_eval(self, gainful, trec):
+        out = gainful("evaluate", QRELS, A, B, "-m", "nDCG@3 AP P@2", "--per-topic", "--format", "csv").out
+        found = {(row["run"], row["measure"], row["query_id"]): float(row["score"]) for row in rows(out)}
+        assert found == pytest.approx(trec)
+
+    def test_means_only(self, gainful, trec):
+        out = gainful("evaluate", QRELS, A, B, "-m", "nDCG@3 AP", "--format", "csv").out
+        assert out.splitlines()[0] == "run,measure,query_id,score"
+        assert [row["query_id"] for row in rows(out)] == ["all"] * 4
+
+    def test_numbers_in_full(self, gainful):
+        out = gainful("evaluate", QRELS, A, "-m", "nDCG@3", "--per-topic", "--format", "csv").out
+        value = gf.evaluate(QRELS, A, "nDCG@3").values[0, 0, 0]
+        assert rows(out)[0]["score"] == repr(float(value))
+
+    def test_skipped_topics_have_no_row(self, gainful):
+        out = gainful("evaluate", QRELS, B, "-m", "AP", "--per-topic", "--missing", "skip", "--format", "csv").out
+        assert [row["query_id"] for row in rows(out)] == ["q1", "q2", "all"]
+
+    def test_can_be_read_back(self, gainful, tmp_path):
+        gainful("evaluate", QRELS, A, B, "-m", "nDCG@3 AP", "--per-topic", "-o", tmp_path / "scores.csv")
+        scores = gf.read_scores(tmp_path / "scores.csv")
+        expected = gf.evaluate(QRELS, [A, B], ["nDCG@3", "AP"])
+        assert scores.measures == expected.measures
+        assert scores.values.tolist() == expected.values.tolist()
+
+
+class TestJson:
+    def test_means(self, gainful, trec):
+        content = json.loads(gainful("evaluate", QRELS, A, B, "-m", "nDCG@3 AP", "--format", "json").out)
+        assert content["mean"]["a"] == pytest.approx({m: trec["a", m, "all"] for m in ("nDCG@3", "AP")})
+        assert content["policies"]["missing"] == "empty"
+        assert content["missing_topics"] == {"a": 0, "b": 1}
+        assert content["ignored_topics"] == {"a": 0, "b": 1}
+        assert "scores" not in content
+
+    def test_per_topic(self, gainful, trec):
+        content = json.loads(gainful("evaluate", QRELS, A, "-m", "AP", "--format", "json", "--per-topic").out)
+        assert content["scores"]["a"]["AP"] == pytest.approx({t: trec["a", "AP", t] for t in ("q1", "q2", "q3")})
+
+    def test_no_nan(self, gainful, tmp_path):
+        qrels = tmp_path / "qrels"
+        qrels.write_text("q1 0 d1 0\n")
+        content = json.loads(gainful("evaluate", qrels, A, "-m", "AP", "--degenerate", "nan", "--format", "json").out)
+        assert content["mean"]["a"]["AP"] is None
+
+
+class TestLatex:
+    def test_booktabs(self, gainful, golden):
+        golden(gainful("evaluate", QRELS, B, A, "-m", "nDCG@3 AP", "--format", "latex").out, "evaluate.tex")
+
+    def test_structure(self, gainful, tmp_path):
+        run = tmp_path / "50%_of #1 & {b}.txt"
+        run.write_bytes(A.read_bytes())
+        out = gainful("evaluate", QRELS, run, "-m", "nDCG(gain={-1:-10})@3 nDCGorg@3", "--format", "latex").out
+        lines = out.splitlines()
+        assert lines[0] == r"\begin{tabular}{lrr}"
+        assert [line for line in lines if line.startswith("\\") and " & " not in line] == [
+            *(lines[0], r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}")
+        ]
+        assert lines[2] == r"run & nDCG(gain=\{-1: -10\})@3 & nDCGorg@3 \\"
+        assert lines[4].startswith(r"50\%\_of \#1 \& \{b\} & ")
+        assert out.count("{") - out.count(r"\{") == out.count("}") - out.count(r"\}")
+
+    def test_minus_sign(self, gainful):
+        # q1 and q2 of b: 2·D(2)/I = .403 and (-1 + D(2))/(1 - D(3)) = -.738; q3 is missing.
+        out = gainful("evaluate", QRELS, B, "-m", "nDCGorg@3", "--format", "latex", "--per-topic").out
+        expected = (-1 + 1 / math.log2(3)) / (1 - 1 / 2)
+        assert f"q2 & b & $-${-expected:.4f} \\\\" in out
+
+
+class TestOutput:
+    @pytest.mark.parametrize(
+        ("name", "begins"),
+        [("x.csv", "run,measure"), ("x.json", "{"), ("x.tex", r"\begin"), ("x.txt", "run "), ("x", "run ")],
+    )
+    def test_suffix_decides(self, gainful, tmp_path, name, begins):
+        status, out, _ = gainful("evaluate", QRELS, A, "--output", tmp_path / name)
+        assert (status, out) == (0, "")
+        assert (tmp_path / name).read_text().startswith(begins)
+
+    def test_format_comes_first(self, gainful, tmp_path):
+        gainful("evaluate", QRELS, A, "--output", tmp_path / "x.csv", "--format", "json")
+        assert json.loads((tmp_path / "x.csv").read_text())
+
+    def test_nothing_is_left_beside_it(self, gainful, tmp_path):
+        gainful("evaluate", QRELS, A, "--output", tmp_path / "x.csv")
+        assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+class TestRemarks:
+    def test_run_of_another_collection(self, gainful, tmp_path):
+        run = tmp_path / "other.txt"
+        run.write_text("t1 Q0 d1 1 1.0 x\n")
+        err = gainful("evaluate", QRELS, run).err
+        assert "note: run 'other' has none of the judged topics: do these qrels belong to it?\n" in err
+
+    def test_many_runs_are_summed_up(self, gainful, tmp_path):
+        for number in range(6):
+            (tmp_path / f"run{number}").write_bytes(B.read_bytes())
+        err = gainful("evaluate", QRELS, tmp_path).err
+        assert "ignored: 1 of run0, 1 of run1, 1 of run2, 1 of run3 and 2 of 2 other runs\n" in err
+
+
+def test_policies_are_handed_on(gainful):
+    words = ("--ties", "order", "--unjudged", "condensed", "--degenerate", "skip", "--duplicates", "first")
+    status, out, err = gainful("evaluate", QRELS, A, "-m", "AP", "--format", "csv", *words)
+    assert status == 0
+    # Without the unjudged x1, d7 is the first document of q3.
+    assert float(rows(out)[0]["score"]) == pytest.approx((5 / 9 + 1 + 1) / 3)
+    assert "ties=order unjudged=condensed missing=empty degenerate=skip duplicates=first" in err
+
+
+class TestProgress:
+    @pytest.fixture
+    def paths(self, tmp_path):
+        paths = [tmp_path / f"run{number}" for number in range(25)]
+        for path in paths:
+            path.write_bytes(A.read_bytes())
+        return paths
+
+    def test_silent_without_a_terminal(self, gainful, paths):
+        assert "Reading" not in gainful("evaluate", QRELS, *paths).err
+
+    def test_bar_on_a_terminal(self, gainful, paths, monkeypatch):
+        pretend_terminal(monkeypatch, "stderr")
+        outcome = gainful("evaluate", QRELS, *paths, "--format", "csv")
+        assert len(rows(outcome.out)) == 2 * 25
+        assert "Reading" in outcome.err
+        assert "25/25" in outcome.err
+
+    def test_folder_on_a_terminal(self, gainful, paths, monkeypatch):
+        pretend_terminal(monkeypatch, "stderr")
+        outcome = gainful("evaluate", QRELS, paths[0].parent, "--format", "csv")
+        assert len(rows(outcome.out)) == 2 * 25
+        assert "25/?" in outcome.err
+
+    def test_silent_for_a_few(self, gainful, paths, monkeypatch):
+        pretend_terminal(monkeypatch, "stderr")
+        assert "Reading" not in gainful("evaluate", QRELS, *paths[:3]).err

@@ -1,0 +1,177 @@
+"""Exit codes, streams and messages of the command line as a whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gainful import __version__
+from gainful.cli import main as cli
+
+TINY = Path(__file__).parents[2] / "golden" / "tiny"
+GAINFUL = [sys.executable, "-c", "import sys; from gainful.cli.main import main; sys.exit(main())"]
+
+
+def process(*words: str | Path, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*GAINFUL, *map(str, words)], capture_output=True, text=True, check=False, **options)
+
+
+class TestProcess:
+    def test_data_to_stdout_the_rest_to_stderr(self):
+        ended = process("evaluate", TINY / "qrels.txt", TINY / "a.txt", "--format", "csv", "-m", "P@2")
+        assert ended.returncode == 0
+        assert ended.stdout == "run,measure,query_id,score\na,P@2,all,0.5\n"
+        assert ended.stderr == (
+            "1 run, 3 topics; ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error\n"
+        )
+
+    def test_refused_input_is_one_line_and_status_1(self):
+        ended = process("evaluate", TINY / "qrels.txt", TINY / "none.txt")
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert ended.stderr.startswith("gainful: error: ")
+        assert ended.stderr.count("\n") == 1
+
+    def test_usage_is_status_2(self):
+        ended = process("evaluate", TINY / "qrels.txt", TINY / "a.txt", "--tie", "trec")
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert (
+            ended.stderr
+            == "gainful: error: Unknown option: --tie. Did you mean --ties? Try 'gainful evaluate --help'.\n"
+        )
+
+    @pytest.mark.parametrize("words", [("measures", "--format", "json"), ("--help",)])
+    def test_closed_pipe(self, words):
+        reader, writer = os.pipe()
+        os.close(reader)  # nobody reads: the first write fails
+        ended = subprocess.run([*GAINFUL, *words], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+        os.close(writer)
+        assert (ended.returncode, ended.stderr) == (141, "")
+
+    def test_interrupt(self):
+        code = "\n".join(
+            [
+                "import sys, time",
+                "from gainful.cli import main as cli",
+                "cli.app = lambda words: (print('on', flush=True), time.sleep(30))",
+                "sys.exit(cli.main([]))",
+            ]
+        )
+        command = [sys.executable, "-c", code]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert running.stdout.readline() == "on\n"
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=20)
+        assert (running.returncode, err) == (130, "")
+
+    def test_message_that_the_terminal_cannot_show(self):
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+        ended = process("evaluate", TINY / "qrels.txt", TINY / "a.txt", "-m", "é", env=environment)
+        assert ended.returncode == 1
+        assert "'\\xe9'" in ended.stderr
+
+
+def test_version(gainful):
+    assert gainful("--version") == (0, f"gainful {__version__}\n", "")
+
+
+def test_without_command_shows_help(gainful):
+    status, out, err = gainful()
+    assert (status, err) == (0, "")
+    assert out.startswith("Usage: gainful COMMAND\n")
+
+
+USAGE = {
+    "evalute": 'Unknown command "evalute". Did you mean "evaluate"? Available commands: evaluate, explain, measures, '
+    "simulate, demo. Try 'gainful --help'.",
+    "evaluate": "Command \"evaluate\" parameter QRELS requires an argument. Try 'gainful evaluate --help'.",
+    "evaluate q": "Command \"evaluate\" parameter RUN... requires an argument. Try 'gainful evaluate --help'.",
+    "evaluate q r -m": "Command \"evaluate\" parameter -m requires an argument. Try 'gainful evaluate --help'.",
+    "evaluate q r --format xml": 'Invalid value "xml" for --format. Choose from: "table", "csv", "json", "latex". '
+    "Try 'gainful evaluate --help'.",
+    "evaluate q r --ties tre": 'Invalid value "tre" for --ties. Choose from: "trec", "order", "expected". '
+    "Did you mean \"trec\"? Try 'gainful evaluate --help'.",
+    "explain q r s": "Unused Tokens: ['s']. Try 'gainful explain --help'.",
+    "simulate f --topics many": 'Invalid value for --topics: unable to convert "many" into int. '
+    "Try 'gainful simulate --help'.",
+}
+
+
+@pytest.mark.parametrize("words", USAGE)
+def test_usage_errors(gainful, words):
+    assert gainful(*words.split()) == (2, "", f"gainful: error: {USAGE[words]}\n")
+
+
+def refused(outcome, message: str) -> None:
+    assert outcome == (1, "", f"gainful: error: {message}\n")
+
+
+class TestRefused:
+    def test_unknown_measure(self, gainful):
+        outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "a.txt", "-m", "nDGC@10")
+        refused(outcome, "Unknown measure 'nDGC@10'. Did you mean 'nDCG@10'? 'gainful measures' lists them all.")
+
+    def test_run_first(self, gainful):
+        expected = "expected 4 fields (topic iteration doc label), got 6: 'q1 Q0 d1 1 3.0 a'"
+        outcome = gainful("evaluate", TINY / "a.txt", TINY / "qrels.txt")
+        refused(outcome, f"{TINY / 'a.txt'}:1: {expected}. It looks like a run; give qrels first")
+
+    def test_qrels_twice(self, gainful):
+        expected = "expected 6 fields (topic Q0 doc rank score tag), got 4: 'q1 0 d1 2'"
+        outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "qrels.txt")
+        refused(outcome, f"{TINY / 'qrels.txt'}:1: {expected}. It looks like qrels; give qrels first")
+
+    def test_missing_file(self, gainful):
+        outcome = gainful("evaluate", TINY / "qrel.txt", TINY / "a.txt")
+        refused(outcome, f"{TINY / 'qrel.txt'}: no such file. Did you mean 'qrels.txt'?")
+
+    def test_missing_topics(self, gainful):
+        outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "b.txt", "--missing", "error")
+        refused(
+            outcome,
+            "run 'b' returns nothing for 1 of 3 judged topics (q3): "
+            "use missing='empty' or missing='skip' to score it all the same.",
+        )
+
+    def test_file_that_cannot_be_written(self, gainful, tmp_path):
+        target = tmp_path / "nowhere" / "out.csv"
+        outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "a.txt", "-o", target)
+        refused(outcome, f"{target}: cannot be written: No such file or directory")
+
+    def test_two_runs_of_one_name(self, gainful):
+        outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "a.txt", TINY / "a.txt")
+        assert outcome.status == 1
+        assert "'a'" in outcome.err
+
+
+def test_operating_system_errors_have_no_traceback(gainful, monkeypatch):
+    def fail(words):
+        raise PermissionError(13, "Permission denied", "x.txt")
+
+    monkeypatch.setattr(cli, "app", fail)
+    assert gainful("evaluate") == (1, "", "gainful: error: x.txt: Permission denied\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(BrokenPipeError(), 141), (SystemExit(1), 141), (KeyboardInterrupt(), 130)]
+)
+def test_ways_out(gainful, monkeypatch, error, status):
+    def leave(words):
+        raise error
+
+    monkeypatch.setattr(cli, "app", leave)
+    monkeypatch.setattr(cli, "_redirect", lambda stream: None)  # pytest still needs its stdout
+    assert gainful("evaluate") == (status, "", "")
+
+
+def test_our_own_mistakes_keep_their_traceback(gainful, monkeypatch):
+    def fail(words):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(ZeroDivisionError):
+        gainful("evaluate")

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import gainful as gf
+from gainful.cli import simulate as command
+
+SMALL = ("--topics", "3", "--systems", "2", "--depth", "20", "--seed", "5")
+
+
+class TestFolder:
+    def test_has_the_collection(self, gainful, tmp_path):
+        folder = tmp_path / "a" / "new"
+        status, out, err = gainful("simulate", folder, *SMALL)
+        assert (status, out) == (0, "")
+        collection = gf.simulate(topics=3, systems=2, depth=20, seed=5)
+        assert err == f"{collection}\nwritten to {folder}: qrels.txt, 2 files in runs, collection.json\n"
+        assert sorted(path.name for path in folder.iterdir()) == ["collection.json", "qrels.txt", "runs"]
+        assert gf.read_qrels(folder / "qrels.txt").frame.equals(collection.qrels.frame)
+        assert {path.stem for path in (folder / "runs").iterdir()} == {run.name for run in collection.runs}
+        for run in collection.runs:
+            assert gf.read_run(folder / "runs" / f"{run.name}.txt").frame.equals(run.frame)
+
+    def test_tells_how_to_make_it_again(self, gainful, tmp_path):
+        gainful("simulate", tmp_path / "new", *SMALL)
+        settings = json.loads((tmp_path / "new" / "collection.json").read_text())["settings"]
+        assert gf.simulate(**settings).qrels.frame.equals(gf.read_qrels(tmp_path / "new" / "qrels.txt").frame)
+
+    def test_empty_one_is_used(self, gainful, tmp_path):
+        (tmp_path / "empty").mkdir()
+        assert gainful("simulate", tmp_path / "empty", *SMALL).status == 0
+        assert (tmp_path / "empty" / "qrels.txt").exists()
+
+    def test_one_with_files_is_refused(self, gainful, tmp_path):
+        (tmp_path / "mine").write_text("x")
+        message = f"gainful: error: {tmp_path}: expected a new or empty folder, got one with files in it\n"
+        assert gainful("simulate", tmp_path, *SMALL) == (1, "", message)
+        assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+    def test_file_is_refused(self, gainful, tmp_path):
+        (tmp_path / "mine").write_text("x")
+        message = f"gainful: error: {tmp_path / 'mine'}: expected a new or empty folder, got a file\n"
+        assert gainful("simulate", tmp_path / "mine", *SMALL) == (1, "", message)
+
+    def test_never_half_written(self, gainful, tmp_path, monkeypatch):
+        written = []
+
+        def fail_at_the_second(run, path):
+            written.append(path)
+            if len(written) == 2:
+                raise OSError(28, "No space left on device", str(path))
+            path.write_text("")
+
+        monkeypatch.setattr(command, "write_run", fail_at_the_second)
+        outcome = gainful("simulate", tmp_path / "new", *SMALL)
+        assert outcome.status == 1
+        assert outcome.err.endswith("No space left on device\n")
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_settings(gainful, tmp_path):
+    outcome = gainful("simulate", tmp_path / "new", "--topics", "0")
+    assert outcome.status == 1
+    assert outcome.err.startswith("gainful: error: The 'topics' parameter must be ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("flag", ["--pool-depth", "--contributors", "--team-size"])
+def test_flags_reach_the_function(gainful, tmp_path, flag):
+    gainful("simulate", tmp_path / "new", *SMALL, flag, "1")
+    settings = json.loads((tmp_path / "new" / "collection.json").read_text())["settings"]
+    assert settings[flag.strip("-").replace("-", "_")] == 1
