@@ -1,0 +1,124 @@
+"""`make bench`: gainful beside its peers, on the same files, in one run. Standard library only.
+
+Makes an environment of its own (.venv-bench), writes the collections, checks that all tools give the same scores,
+then times each in a process of its own, tools taking turns, and prints medians and ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+VENV = ROOT / ".venv-bench"
+PYTHON = VENV / "bin" / "python"
+
+# (title, case, bars): a bar is (peer, least ratio peer/gainful); for read_csv the most gainful/read_csv.
+ROWS = [
+    (
+        "one run, 2,000 topics × 1,000 documents, text files → nDCG@20 + AP per topic, in-process after import",
+        "files",
+        {"pytrec_eval": 5.0, "ir_measures": 8.0, "ranx": 25.0},
+    ),
+    ("the same, whole process", "process", {"pytrec_eval": 3.0, "ir_measures": 5.0}),
+    ("the same, in-process, over polars.read_csv of the needed columns alone", "read_csv", {"polars": 2.0}),
+    ("the same from dict of dicts", "dicts", {"pytrec_eval": 1.5}),
+    ("126 runs × 50 topics × 1,000 documents, text files", "track", {"pytrec_eval": 5.0}),
+]
+
+
+def main() -> None:
+    """Parse, prepare, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeat", type=int, default=7, help="timings per tool and row, of which the median counts")
+    parser.add_argument("--only", choices=[case for _, case, _ in ROWS], help="just this row")
+    parser.add_argument("--json", type=Path, help="write all timings to this file")
+    options = parser.parse_args()
+    prepare()
+    with tempfile.TemporaryDirectory() as folder:
+        tool("data", folder)
+        tool("agree", folder)
+        results = {}
+        for title, case, bars in ROWS:
+            if options.only in (None, case):
+                results[case] = row(title, case, bars, folder, options.repeat)
+    print(f"\n{machine()}")
+    if options.json:
+        options.json.write_text(json.dumps({"machine": machine(), "seconds": results}, indent=1))
+
+
+def prepare() -> None:
+    """An environment with the peers and this checkout."""
+    if not PYTHON.exists():
+        venv.create(VENV, with_pip=True)
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    files = ["--constraint", str(ROOT / "constraints.txt"), "--requirement", str(HERE / "requirements.txt")]
+    subprocess.run([*pip, *files, "--editable", str(ROOT)], check=True)
+
+
+def tool(*arguments: str) -> str:
+    """Run benchmarks/tools.py in the environment; its last line of output."""
+    command = [str(PYTHON), str(HERE / "tools.py"), *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "NO_COLOR": "1"})
+    return done.stdout.strip().rpartition("\n")[2]
+
+
+def row(title: str, case: str, bars: dict[str, float], folder: str, repeat: int) -> dict[str, list[float]]:
+    """Time gainful and the peers of one row, taking turns so that a slow moment hits all alike."""
+    print(f"\n{title}")
+    seconds: dict[str, list[float]] = {"gainful": [], **{peer: [] for peer in bars}}
+    for _ in range(repeat):
+        for name, timings in seconds.items():
+            if case == "process":
+                timings.append(whole_process(name, folder))
+            else:
+                timings.append(float(tool("time", name, "files" if case == "read_csv" else case, folder)))
+    ours = statistics.median(seconds["gainful"])
+    for name, timings in seconds.items():
+        middle = statistics.median(timings)
+        spread = f"{min(timings):.3f}–{max(timings):.3f}"
+        line = f"  {name:<12} {middle:8.3f} s  ({spread})"
+        if name == "polars":
+            line += f"   gainful takes {ours / middle:.2f}× as long; bar ≤ {bars[name]:g}×: {verdict(ours / middle <= bars[name])}"
+        elif name in bars:
+            line += f"   {middle / ours:6.1f}× gainful; bar ≥ {bars[name]:g}×: {verdict(middle / ours >= bars[name])}"
+        print(line, flush=True)
+    return seconds
+
+
+def verdict(met: bool) -> str:
+    """What is printed behind a bar."""
+    return "met" if met else "MISSED"
+
+
+def whole_process(name: str, folder: str) -> float:
+    """Seconds from starting a process to its end, scores of all topics printed."""
+    files = [f"{folder}/big.qrels", f"{folder}/big.run"]
+    command = {
+        "gainful": [str(VENV / "bin" / "gainful"), "evaluate", *files, "-m", "nDCG@20", "-m", "AP", "--per-topic", "--format", "csv"],
+        "pytrec_eval": [str(PYTHON), str(HERE / "tools.py"), "print", "pytrec_eval", folder],
+        "ir_measures": [str(VENV / "bin" / "ir_measures"), *files, "nDCG@20", "AP", "--by_query"],
+    }[name]
+    started = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def machine() -> str:
+    """The machine's size, for the record."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
