@@ -89,7 +89,8 @@ def row(title: str, case: str, bars: dict[str, float], folder: str, repeat: int)
         spread = f"{min(timings):.3f}–{max(timings):.3f}"
         line = f"  {name:<12} {middle:8.3f} s  ({spread})"
         if name == "polars":
-            line += f"   gainful takes {ours / middle:.2f}× as long; bar ≤ {bars[name]:g}×: {verdict(ours / middle <= bars[name])}"
+            longer = ours / middle
+            line += f"   gainful takes {longer:.2f}× as long; bar ≤ {bars[name]:g}×: {verdict(longer <= bars[name])}"
         elif name in bars:
             line += f"   {middle / ours:6.1f}× gainful; bar ≥ {bars[name]:g}×: {verdict(middle / ours >= bars[name])}"
         print(line, flush=True)
@@ -105,7 +106,18 @@ def whole_process(name: str, folder: str) -> float:
     """Seconds from starting a process to its end, scores of all topics printed."""
     files = [f"{folder}/big.qrels", f"{folder}/big.run"]
     command = {
-        "gainful": [str(VENV / "bin" / "gainful"), "evaluate", *files, "-m", "nDCG@20", "-m", "AP", "--per-topic", "--format", "csv"],
+        "gainful": [
+            str(VENV / "bin" / "gainful"),
+            "evaluate",
+            *files,
+            "-m",
+            "nDCG@20",
+            "-m",
+            "AP",
+            "--per-topic",
+            "--format",
+            "csv",
+        ],
         "pytrec_eval": [str(PYTHON), str(HERE / "tools.py"), "print", "pytrec_eval", folder],
         "ir_measures": [str(VENV / "bin" / "ir_measures"), *files, "nDCG@20", "AP", "--by_query"],
     }[name]

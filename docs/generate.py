@@ -15,11 +15,11 @@ HEAD = """# Measures
 
 A measure is written `Name(parameter=value, …)@cutoff`, in Python, on the command line and as the label of its column;
 `@5,10,20` asks for several cutoffs. trec_eval's names (`ndcg_cut_10`, `map`, `P_5`), ir_measures'
-(`nDCG(dcg='exp-log2')@10`) and ranx' (`hit_rate@5`) are understood. `gainful measures` prints this list, `gainful measures
-nDCG` one of them.
+(`nDCG(dcg='exp-log2')@10`) and ranx' (`hit_rate@5`) are understood. `gainful measures` prints this list,
+`gainful measures nDCG` one of them.
 
-*Relevant* means a label of at least `rel`. A document's gain is 0 where it is unjudged. What becomes of an undefined value
-is the `degenerate` policy's to say, see [policies](policies.md).
+*Relevant* means a label of at least `rel`. A document's gain is 0 where it is unjudged. What becomes of an undefined
+value is the `degenerate` policy's to say, see [policies](policies.md).
 """
 
 
@@ -34,7 +34,9 @@ def page() -> str:
         parts += ["", f"## {definition.name}", "", f"`{definition.signature}`", "", definition.doc]
         names = {name: fixed for name, (target, fixed) in PRESETS.items() if target == definition.name}
         if names:
-            spelled = (f"`{name}` = `{key}={write(value)}`" for name, fixed in names.items() for key, value in fixed.items())
+            spelled = (
+                f"`{name}` = `{key}={write(value)}`" for name, fixed in names.items() for key, value in fixed.items()
+            )
             parts += ["", f"Short names: {', '.join(spelled)}."]
     return "\n".join(parts) + "\n"
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from gainful.data.rankings import Rankings
     from gainful.data.run import Run
     from gainful.data.scores import ScoreMatrix, Scores
-    from gainful.data.simulate import simulate
-    from gainful.errors import DataError, GainfulError, MeasureError, MissingExtraError, PolicyError
-    from gainful.evaluate import evaluate, score
+    from gainful.data.simulate import Collection, Truth, simulate
+    from gainful.errors import DataError, GainfulError, MeasureError, PolicyError
+    from gainful.evaluate import evaluate, read_scores, score
     from gainful.explain import Explanation, explain
     from gainful.io.read import read_qrels, read_run, read_runs
-    from gainful.io.scores import read_scores, write_scores
+    from gainful.io.scores import write_scores
     from gainful.io.write import write_qrels, write_run
     from gainful.measures.check import check_measure
     from gainful.measures.grammar import parse_measure, parse_measures
@@ -31,12 +31,12 @@ __version__ = "0.1.0"
 
 # Every public name and the module it lives in: imported when first used, so that `import gainful` costs nothing.
 _HOME = {
+    "Collection": "gainful.data.simulate",
     "DataError": "gainful.errors",
     "Explanation": "gainful.explain",
     "GainfulError": "gainful.errors",
     "Measure": "gainful.measures.registry",
     "MeasureError": "gainful.errors",
-    "MissingExtraError": "gainful.errors",
     "Policies": "gainful.data.policies",
     "PolicyError": "gainful.errors",
     "Qrels": "gainful.data.qrels",
@@ -44,6 +44,7 @@ _HOME = {
     "Run": "gainful.data.run",
     "ScoreMatrix": "gainful.data.scores",
     "Scores": "gainful.data.scores",
+    "Truth": "gainful.data.simulate",
     "check_measure": "gainful.measures.check",
     "evaluate": "gainful.evaluate",
     "explain": "gainful.explain",
@@ -53,7 +54,7 @@ _HOME = {
     "read_qrels": "gainful.io.read",
     "read_run": "gainful.io.read",
     "read_runs": "gainful.io.read",
-    "read_scores": "gainful.io.scores",
+    "read_scores": "gainful.evaluate",
     "score": "gainful.evaluate",
     "simulate": "gainful.data.simulate",
     "write_qrels": "gainful.io.write",
@@ -62,12 +63,12 @@ _HOME = {
 }
 
 __all__ = [
+    "Collection",
     "DataError",
     "Explanation",
     "GainfulError",
     "Measure",
     "MeasureError",
-    "MissingExtraError",
     "Policies",
     "PolicyError",
     "Qrels",
@@ -75,6 +76,7 @@ __all__ = [
     "Run",
     "ScoreMatrix",
     "Scores",
+    "Truth",
     "check_measure",
     "evaluate",
     "explain",
@@ -113,4 +115,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return [*__all__, "__version__"]

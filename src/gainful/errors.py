@@ -22,18 +22,9 @@ class PolicyError(GainfulError):
     """A policy value that does not exist, or one that a measure cannot honour."""
 
 
-class MissingExtraError(GainfulError, ImportError):
-    """An optional package is needed and not installed."""
-
-    def __init__(self, what: str, package: str, extra: str) -> None:
-        super().__init__(
-            f"{what} needs {package}, which is not installed. Install it with: pip install 'gainful[{extra}]'"
-        )
-
-
-def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """' Did you mean 'x'?' for the closest known spelling, or nothing."""
+def did_you_mean(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str:
+    """' Did you mean 'x'?' for the closest known spelling, or nothing if none is that much alike."""
     names = list(known)
     folded = {name.casefold(): name for name in reversed(names)}
-    close = get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=0.6)
+    close = get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=alike)
     return f" Did you mean {folded[close[0]]!r}?" if close else ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ from gainful.data.arrays import rankings_from_arrays
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.scores import Scores
-from gainful.errors import PolicyError
+from gainful.errors import MeasureError, PolicyError
 from gainful.io.read import iterate_runs, read_qrels
-from gainful.measures import Measure, parse_measure, parse_measures
+from gainful.io.scores import read_scores as read_table
+from gainful.measures import Definition, Measure, parse_measure, parse_measures
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 
@@ -64,8 +67,8 @@ def evaluate(
     [0.579]
     """
     policies = Policies(ties=ties, unjudged=unjudged, missing=missing, degenerate=degenerate, duplicates=duplicates)
+    chosen = parse_measures(measures)
     asked = [measures] if isinstance(measures, (str, Measure)) else list(measures)
-    chosen = parse_measures(asked)
     check_ties(chosen, ties)
     reading = iterate_runs(runs)  # in the background, while the judgments are read and indexed
     rankings = align(read_qrels(qrels), reading, policies)
@@ -134,17 +137,18 @@ def compute(
         Texts under which the measures may be looked up besides their labels.
     """
     shape = (len(rankings.systems), len(rankings.topics))
-    values = np.stack([measure.compute(rankings).reshape(shape) for measure in measures])
+    values = np.stack([_scores_of(measure, rankings) for measure in measures]).reshape(-1, *shape)
     present = rankings.present.reshape(shape)
     counted = np.ones(values.shape, np.bool_)
     undefined = np.isnan(values)
     if policies.missing == "skip":
         counted &= present
+        undefined &= present
         values = np.where(present, values, np.nan)
     if policies.degenerate == "skip":
         counted &= ~undefined
     elif policies.degenerate != "nan":
-        values = np.where(undefined & counted, 1.0 if policies.degenerate == "one" else 0.0, values)
+        values = np.where(undefined, 1.0 if policies.degenerate == "one" else 0.0, values)
     return Scores(
         values=values,
         counted=counted,
@@ -157,6 +161,45 @@ def compute(
         policies=policies,
         missing=tuple((~present).sum(axis=1).tolist()),
         ignored=rankings.ignored,
+        undefined=tuple(undefined.any(axis=1).sum(axis=1).tolist()),
+    )
+
+
+def _scores_of(measure: Measure, rankings: Rankings) -> FloatArray:
+    scores = measure.compute(rankings)
+    if np.shape(scores) != (rankings.n_rows,):
+        raise MeasureError(f"{measure}: expected {rankings.n_rows} scores, one a row, got shape {np.shape(scores)}")
+    return scores
+
+
+def read_scores(source: Any) -> Scores:
+    """Scores from a table: what `evaluate` returns, for the analyses that start from it.
+
+    Parameters
+    ----------
+    source
+        A file (.csv, .tsv, .jsonl, .json or .parquet; compressed or not), a frame, `ScoreMatrix` or `Scores`. Long:
+        the columns run, measure (optional), query_id and score. Wide: a row a topic, a column a system, and a query_id
+        column if there is one (else topics are numbered from 1). Rows of query_id 'all' are means and not read. A cell
+        that is empty, null, NA or, in a wide table, NaN is left out: it does not count.
+
+    Returns
+    -------
+    Scores
+        Measures that gainful knows are summarised as it summarises them, others by their mean; a wide table has one
+        measure, named 'score'. The policies are the defaults: a table does not tell them.
+    """
+    if isinstance(source, Scores):
+        return source
+    scores = read_table(source)
+    known: dict[str, Definition] = {}
+    for label in scores.measures:
+        with suppress(MeasureError):
+            known[label] = parse_measure(label).definition
+    return replace(
+        scores,
+        summaries=tuple(known[label].summary if label in known else "mean" for label in scores.measures),
+        higher=tuple(known[label].higher if label in known else "better" for label in scores.measures),
     )
 
 

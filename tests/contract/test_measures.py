@@ -51,7 +51,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "NumQ": ("NumQ",),
     "bpref": ("bpref", "bpref(rel=2, negatives='unjudged')"),
     "infAP": ("infAP", "infAP(rel=2, negatives='unjudged')"),
-    "ERR": ("ERR", "ERR@3", "ERR(max_label=4)@2"),
+    "ERR": ("ERR", "ERR@3", "ERR(max_label=5)@2"),
     "nERR": ("nERR", "nERR@3"),
     "RBP": ("RBP", "RBP@3", "RBP(p=0.5, rel=2)"),
     "RBPres": ("RBPres", "RBPres(p=0.5)@3"),

@@ -174,6 +174,15 @@ def test_all_policies(world, chosen, policies):
             assert scores.counted[i, j, k] == (not left_out)
             shown = scores[str(measure)].values[j, k]
             assert shown == pytest.approx(np.nan if left_out else filled, abs=1e-9, rel=1e-9, nan_ok=True)
+        means = scores.summary()[i]
+        for j, row in enumerate(scores.values[i]):
+            kept = [float(value) for value, counts in zip(row, scores.counted[i, j], strict=True) if counts]
+            how = measure.definition.summary
+            if how == "gmean":
+                wanted = np.exp(sum(np.log(max(value, 1e-5)) for value in kept) / len(kept)) if kept else np.nan
+            else:
+                wanted = sum(kept) / (len(kept) if how == "mean" else 1) if kept else np.nan
+            assert means[j] == pytest.approx(wanted, abs=1e-9, nan_ok=True)
         assert scores.missing == tuple(len(row) - sum(row) for row in answered)
 
 

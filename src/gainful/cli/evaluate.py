@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -27,11 +30,18 @@ from gainful.cli.shell import shell_of
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
+from gainful.errors import DataError, MeasureError
 from gainful.evaluate import DEFAULT_MEASURES
 from gainful.evaluate import evaluate as scores_of
+from gainful.measures import parse_measures
 
 # More runs than this side by side do not fit a screen: then per-topic tables have a row a topic and run.
 _SIDE_BY_SIDE = 8
+
+
+Measures = Annotated[
+    tuple[str, ...], Parameter(name=("--measures", "--measure", "-m"), negative="", show_default=" ".join)
+]
 
 
 @shell_of(scores_of)
@@ -40,9 +50,9 @@ def evaluate(
     runs: Annotated[list[str], Parameter(name="RUN...")],
     /,
     *,
-    measures: Annotated[tuple[str, ...], Parameter(name=("--measures", "-m"), negative="", show_default=" ".join)] = (
-        DEFAULT_MEASURES
-    ),
+    measures: Annotated[
+        tuple[str, ...], Parameter(name=("--measures", "--measure", "-m"), negative="", show_default=" ".join)
+    ] = (DEFAULT_MEASURES),
     per_topic: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     format: Format | None = None,
     output: Output = None,
@@ -63,6 +73,7 @@ def evaluate(
     output
         Write to this file instead of the screen.
     """
+    _refuse_measures(runs)
     with reading(runs) as given:
         scores = scores_of(
             qrels,
@@ -88,6 +99,15 @@ def evaluate(
     emit(text, output)
     for line in remarks(scores):
         note(line)
+
+
+def _refuse_measures(runs: list[str]) -> None:
+    """``-m nDCG@10 AP`` asks for a run called AP: say what was meant."""
+    for name in runs:
+        if not Path(name).exists():
+            with suppress(MeasureError):
+                parse_measures(name)
+                raise DataError(f"{name}: no such file; if you mean the measure, write -m {shlex.quote(name)}")
 
 
 def long_rows(scores: Scores, *, per_topic: bool) -> Iterator[tuple[str, str, str, float]]:
@@ -156,6 +176,11 @@ def remarks(scores: Scores) -> Iterator[str]:
         policy = scores.policies.missing
         treated = "are left out of its mean" if policy == "skip" else "count as empty rankings"
         yield f"note: judged topics that a run has nothing for {treated} (missing={policy}): {_some(absent)}"
+    filled = {"zero": "counts as 0", "one": "counts as 1", "nan": "is NaN", "skip": "is left out of the mean"}
+    for name, number_of in zip(scores.measures, scores.undefined, strict=True):
+        if number_of:
+            what = filled[scores.policies.degenerate]
+            yield f"note: {name} is undefined for {_count(number_of, 'topic')} and {what} there"
     ignored = {name: n for name, n in zip(scores.systems, scores.ignored, strict=True) if n}
     if ignored:
         yield f"note: topics of a run without judgments are ignored: {_some(ignored)}"

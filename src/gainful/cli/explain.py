@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import polars as pl
 from cyclopts import Parameter
 
+from gainful.cli.escape import shown
 from gainful.cli.output import Output, Table, as_csv, as_json, as_table, chosen_format, emit, note, number
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Duplicates, Ties, Unjudged
@@ -53,8 +54,9 @@ def explain(
     if query is None:
         scores = evaluate(qrels, run, measure, ties=ties, unjudged=unjudged, duplicates=duplicates)
         emit(_topics(scores, shape, terminal=terminal), output)
-        words = ("gainful", "explain", qrels, run, "--query", _worst_first(scores)[0][0], "-m", measure)
-        note(f"To explain one of these topics: {shlex.join(words)}")
+        if shape == "table" and len(scores.topics) > _MOST_TOPICS:
+            note(f"note: the {_MOST_TOPICS} worst of {len(scores.topics)} topics; --format csv has them all")
+        note(f"To explain one of these topics, add --query, such as: --query {shlex.quote(_worst_first(scores)[0][0])}")
         return
     why = explanation_of(qrels, run, query, measure, ties=ties, unjudged=unjudged, duplicates=duplicates)
     match shape:
@@ -65,7 +67,7 @@ def explain(
         case _:
             # What lies beyond the cutoff in the run and in the best ordering has no part in this.
             losses = why.lost.filter((pl.col("won") != 0) | (pl.col("best") != 0))
-            text = [str(why), "", as_table(_steps(why), terminal=terminal)]
+            text = [shown(str(why)), "", as_table(_steps(why), terminal=terminal)]
             if losses.height:
                 text += [*_balance(why), "", as_table(_losses(losses), terminal=terminal)]
             emit("\n".join(text), output)
@@ -96,10 +98,10 @@ def _topics(scores: Scores, shape: str, *, terminal: bool) -> str:
 def _steps(why: Explanation) -> Table:
     """The ranks, less those far down that change nothing."""
     steps = why.steps
-    shown = _shown_ranks(steps)
+    kept = _shown_ranks(steps)
     rows: list[list[str]] = []
     before = 0
-    for row in steps.filter(pl.col("rank").is_in(shown)).iter_rows(named=True):
+    for row in steps.filter(pl.col("rank").is_in(kept)).iter_rows(named=True):
         if row["rank"] > before + 1:
             rows.append(["…"] * len(steps.columns))
         before = row["rank"]
@@ -129,10 +131,12 @@ def _cell(column: str, value: object) -> str:
 def _balance(why: Explanation) -> list[str]:
     """The loss in two parts: what is not shown, and what stands elsewhere than it should."""
     last = why.steps.height
-    shown = (why.lost["rank"] <= last).fill_null(False)
-    misplaced = float(why.lost["lost"].filter(shown).sum())
-    absent = float(why.lost["lost"].filter(~shown).sum())
+    there = (why.lost["rank"] <= last).fill_null(False)
+    misplaced = float(why.lost["lost"].filter(there).sum())
+    absent = float(why.lost["lost"].filter(~there).sum())
+    start = f"An empty ranking scores {number(why.empty)}; what is shown adds {number(why.score - why.empty)}."
     return [
+        *([start] if why.empty else []),
         f"Lost to the best ordering: {number(why.best - why.score)}",
         f"  {number(absent):>8} on documents that are not among the first {last}",
         f"  {number(misplaced):>8} on the places of those that are",
@@ -140,7 +144,7 @@ def _balance(why: Explanation) -> list[str]:
 
 
 def _losses(losses: pl.DataFrame) -> Table:
-    shown = losses.head(_MOST_LOSSES).iter_rows(named=True)
-    rows = [[_cell(column, value) for column, value in row.items()] for row in shown]
+    worst = losses.head(_MOST_LOSSES).iter_rows(named=True)
+    rows = [[_cell(column, value) for column, value in row.items()] for row in worst]
     header = ["document" if column == "doc_id" else column for column in losses.columns]
     return Table(header=header, rows=rows)

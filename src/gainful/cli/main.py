@@ -13,6 +13,7 @@ from typing import TextIO
 from cyclopts import App, CycloptsError
 
 from gainful import __version__
+from gainful.cli.escape import shown_lines
 from gainful.errors import GainfulError
 
 # What shells report for a program that SIGINT or SIGPIPE ended.
@@ -57,6 +58,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
         0; 1 for input that gainful refuses; 2 for a command line it does not understand; 130 and 141 for Ctrl-C and
         a closed pipe.
     """
+    if sys.stdout is None:  # closed before we began
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is shown escaped, not answered with a traceback.
         getattr(stream, "reconfigure", _ignore)(errors="backslashreplace")
@@ -81,7 +84,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
 
 def _fail(message: str, *, status: int) -> int:
     sys.stdout.flush()
-    print(f"gainful: error: {message}", file=sys.stderr)
+    print(f"gainful: error: {shown_lines(message)}", file=sys.stderr)
     return status
 
 

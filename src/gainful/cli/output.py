@@ -14,6 +14,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from gainful.cli.escape import shown, shown_lines
+from gainful.errors import DataError
 from gainful.io.encoding import from_utf8
 from gainful.io.write import write_atomically
 
@@ -23,7 +25,9 @@ Output = Annotated[Path | None, Parameter(name=("--output", "-o"))]
 # Wide enough for prose, narrow enough to read, where there is no terminal to ask.
 READABLE = 100
 _NOT_WRAPPED = 10_000
-_BY_SUFFIX: dict[str, Format] = {".csv": "csv", ".json": "json", ".tex": "latex"}
+_BY_SUFFIX: dict[str, Format] = {"": "table", ".txt": "table", ".csv": "csv", ".json": "json", ".tex": "latex"}
+# Not to be replaced by a file of that name.
+_STDOUT = ("-", "/dev/stdout")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -59,13 +63,19 @@ class Table:
 
 def chosen_format(format: Format | None, output: Path | None) -> Format:
     """The format asked for; else the one that the file's name ends in; else a table."""
-    return format or _BY_SUFFIX.get(output.suffix.lower() if output else "", "table")
+    if format or output is None:
+        return format or "table"
+    suffix = output.suffix.lower()
+    if suffix not in _BY_SUFFIX:
+        known = ", ".join(known for known in _BY_SUFFIX if known)
+        raise DataError(f"{output}: expected a name that ends in {known}, or --format to say what to write")
+    return _BY_SUFFIX[suffix]
 
 
 def emit(text: str, output: Path | None = None) -> None:
     """Print, or write to a file (all of it or nothing): the same bytes, those of an id in another encoding included."""
     data = from_utf8(text.encode())
-    if output is None:
+    if output is None or str(output) in _STDOUT:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -76,7 +86,7 @@ def emit(text: str, output: Path | None = None) -> None:
 def note(message: str) -> None:
     """Tell something that is not data."""
     sys.stdout.flush()
-    print(message, file=sys.stderr, flush=True)
+    print(shown_lines(message), file=sys.stderr, flush=True)
 
 
 def number(value: float | None, *, whole: bool = False) -> str:
@@ -99,10 +109,10 @@ def as_table(table: Table, *, terminal: bool) -> str:
     grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for at, name in enumerate(table.header):
         justify: Literal["left", "right"] = "left" if at in table.names else "right"
-        grid.add_column(Text(_shown(name)), justify=justify, no_wrap=not table.prose)
+        grid.add_column(Text(shown(name)), justify=justify, no_wrap=not table.prose)
     for i, row in enumerate(table.rows):
         styles = ["bold green" if (i, j) in table.best else "" for j in range(len(row))]
-        grid.add_row(*(Text(_shown(cell), style=style) for cell, style in zip(row, styles, strict=True)))
+        grid.add_row(*(Text(shown(cell), style=style) for cell, style in zip(row, styles, strict=True)))
     with console.capture() as captured:
         console.print(grid)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
@@ -144,12 +154,9 @@ def _latex_number(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in _shown(text))
-
-
-def _shown(text: str) -> str:
-    """Names come from files: control characters in them are shown, not obeyed."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    escaped = "".join(_LATEX.get(character, character) for character in shown(text))
+    # After a line end, a bracket or star would be read as an argument of \\\\.
+    return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
 
 
 def _without_nan(value: object) -> object:

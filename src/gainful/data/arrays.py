@@ -36,12 +36,12 @@ def rankings_from_arrays(labels: Any, scores: Any = None, mask: Any = None, *, t
             f"The 'ties' policy of arrays, which have no document ids, must be order or expected, got {ties!r} instead."
         )
     label, there = _padded(labels, "labels")
-    if np.isinf(label).any():
-        raise DataError("labels: expected finite numbers, or NaN for unjudged, got inf")
     if mask is not None:
         given, inside = _padded(mask, "mask")
         _same_shape(label, there, given, inside, "mask")
         there = there & (given != 0)
+    if np.isinf(label[there]).any():
+        raise DataError("labels: expected finite numbers, or NaN for unjudged, got inf")
     if scores is None:
         score = np.broadcast_to(-np.arange(label.shape[1], dtype=np.float64), label.shape)
     else:

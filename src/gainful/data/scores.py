@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -31,7 +31,7 @@ def summarise(values: FloatArray, counted: BoolArray, summary: Summary) -> Float
         return np.exp(mean) if summary == "gmean" else mean
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ScoreMatrix:
     """The scores of one measure: a row a system, a column a topic; NaN where a topic was left out.
 
@@ -60,13 +60,17 @@ class ScoreMatrix:
     def __str__(self) -> str:
         return f"ScoreMatrix of {self.measure}: {len(self.systems)} systems × {len(self.topics)} topics"
 
+    __repr__ = __str__
+
     def to_frame(self) -> pl.DataFrame:
         """Wide: a row a topic, a column a system."""
+        if "query_id" in self.systems:
+            raise DataError("a system is called 'query_id', as is the column of topics: rename it")
         columns = {system: self.values[i] for i, system in enumerate(self.systems)}
         return pl.DataFrame({"query_id": list(self.topics), **columns})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Scores:
     """The scores of every measure, system and topic.
 
@@ -88,6 +92,8 @@ class Scores:
         The policies that were in force.
     missing, ignored
         Per system, the judged topics it has nothing for, and its topics without judgments.
+    undefined
+        Per measure, the topics for which it is undefined in some system.
     """
 
     values: FloatArray
@@ -101,6 +107,16 @@ class Scores:
     policies: Policies
     missing: tuple[int, ...]
     ignored: tuple[int, ...]
+    undefined: tuple[int, ...] = ()
+
+    def __contains__(self, measure: object) -> bool:
+        return self.spellings.get(str(measure), str(measure)) in self.measures
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
 
     def __getitem__(self, measure: str) -> ScoreMatrix:
         """The scores of one measure."""
@@ -115,6 +131,8 @@ class Scores:
     def __str__(self) -> str:
         shape = f"{len(self.measures)} measures × {len(self.systems)} systems × {len(self.topics)} topics"
         return f"Scores: {shape} ({self.policies})"
+
+    __repr__ = __str__
 
     def summary(self) -> FloatArray:
         """Measures × systems: the mean (sum, geometric mean) over topics."""

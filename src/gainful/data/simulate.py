@@ -172,7 +172,7 @@ def simulate(
     spam
         Expected share of spam (label -2) among the judgments.
     missing
-        Probability that a system returns nothing for a topic.
+        Probability that a system returns nothing for a topic; one of the contributors always returns something.
     seed
         Seed of everything random: the same arguments make the same collection.
 
@@ -326,8 +326,9 @@ def _draw_lengths(rng: np.random.Generator, field: _Field, depth: int, pool_dept
     # A short list still fills the pool: the scores at the top should not depend on the length.
     lengths = np.clip(depth * field.typical_length * spread, min(pool_depth, depth), depth).astype(np.int64)
     missed = rng.random(field.team.size) < missing
-    # A topic that no contributor answered could not be judged: then nobody misses it.
-    return lengths if missed[field.contributes].all() else np.where(missed, 0, lengths)
+    if missed[field.contributes].all():  # a topic that no contributor answered could not be judged
+        missed[rng.choice(np.flatnonzero(field.contributes))] = False
+    return np.where(missed, 0, lengths)
 
 
 def _label(

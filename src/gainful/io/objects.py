@@ -12,7 +12,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from gainful.errors import DataError
@@ -30,7 +29,9 @@ def is_table(source: object) -> bool:
 
 def is_record(source: object) -> bool:
     """Whether this is a judgment or a result in the manner of ir_measures."""
-    return hasattr(source, "query_id") and hasattr(source, "doc_id")
+    if isinstance(source, Mapping):
+        return "query_id" in source and "doc_id" in source
+    return hasattr(source, "query_id") and hasattr(source, "doc_id") and not is_table(source)
 
 
 def read_object(source: object, layout: Layout) -> pl.DataFrame:
@@ -58,7 +59,11 @@ def _to_polars(source: Any, layout: Layout, where: str) -> pl.DataFrame:
     try:
         if isinstance(source, pl.LazyFrame):
             return source.collect()
-        return _from_pandas(source, layout, where) if _is_pandas(source) else pl.DataFrame(source)
+        return (
+            _from_pandas(source, layout, where)
+            if _is_pandas(source)
+            else pl.DataFrame(source, infer_schema_length=None)
+        )
     except DataError:
         raise
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, ValueError, OverflowError) as error:
@@ -108,7 +113,7 @@ def _read_dict(source: Mapping[Any, Any], layout: Layout, where: str) -> pl.Data
 
     rows = np.repeat(np.arange(len(found)), sizes)
     if ranked:
-        values = (np.repeat(ends - sizes, sizes) - np.arange(len(doc_ids)) - 1).astype(np.float64)
+        values = pl.Series((np.repeat(ends - sizes, sizes) - np.arange(len(doc_ids)) - 1).astype(np.float64))
     else:
         numbers = list(chain.from_iterable(docs.values() for docs in found))
         values = _to_floats(numbers, layout, lambda row: f"{place(row)}, doc {doc_ids[row]!r}")
@@ -122,6 +127,9 @@ def _read_dict(source: Mapping[Any, Any], layout: Layout, where: str) -> pl.Data
 
 
 def _read_records(records: Sequence[Any], layout: Layout, where: str) -> pl.DataFrame:
+    if records and all(isinstance(record, Mapping) for record in records):
+        table = _to_polars(records, layout, where)
+        return to_columns(table, layout, where)
     columns: dict[str, list[Any]] = {}
     for column in ("query_id", "doc_id", layout.value):
         try:
@@ -168,9 +176,15 @@ def _to_id(value: object, what: str, place: Callable[[int], str], row: int) -> s
     raise DataError(f"{place(row)}: expected a string or an integer as {what}, got {value!r} ({type(value).__name__})")
 
 
-def _to_floats(values: list[Any], layout: Layout, place: Callable[[int], str]) -> npt.NDArray[np.float64]:
+def _to_floats(values: list[Any], layout: Layout, place: Callable[[int], str]) -> pl.Series:
     what = layout.value_field
-    wrong = {kind for kind in set(map(type, values)) if not _is_number(kind)}
+    kinds = set(map(type, values))
+    unjudged: list[int] = []
+    if layout is QRELS and type(None) in kinds:  # pooled but unjudged
+        kinds.remove(type(None))
+        unjudged = [row for row, value in enumerate(values) if value is None]
+        values = [0 if value is None else value for value in values]
+    wrong = {kind for kind in kinds if not _is_number(kind)}
     if wrong:
         row = next(row for row, value in enumerate(values) if type(value) in wrong)
         raise DataError(
@@ -184,7 +198,8 @@ def _to_floats(values: list[Any], layout: Layout, place: Callable[[int], str]) -
     if not finite.all():
         row = int(np.argmin(finite))
         raise DataError(f"{place(row)}: expected a finite {what}, got {numbers[row]}")
-    return numbers
+    series = pl.Series(layout.value, numbers)
+    return series.scatter(unjudged, None) if unjudged else series
 
 
 def _is_number(kind: type) -> bool:

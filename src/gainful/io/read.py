@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 import re
 import stat
@@ -19,6 +20,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import DataError, did_you_mean
 from gainful.io.compression import decompress, is_compressed, split_compression
+from gainful.io.encoding import id_text
 from gainful.io.objects import is_record, is_table, read_object
 from gainful.io.tables import (
     ARROW_FILE,
@@ -30,13 +32,23 @@ from gainful.io.tables import (
     read_parquet,
     read_separated,
 )
-from gainful.io.text import BOM, QRELS, RUN, Layout, is_text, read_text
+from gainful.io.text import BOM, LARGE, QRELS, RUN, Layout, is_text, read_text
 
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
-_FORMAT_SUFFIXES = (".txt", ".run", ".trec", ".res", ".csv", ".tsv", ".parquet", *ARROW_SUFFIXES, *JSONL_SUFFIXES)
+_FORMAT_SUFFIXES = (
+    ".txt",
+    ".run",
+    ".trec",
+    ".res",
+    ".csv",
+    ".tsv",
+    ".json",
+    ".parquet",
+    *ARROW_SUFFIXES,
+    *JSONL_SUFFIXES,
+)
 _HEAD = 1 << 16
-_LARGE = 1 << 20
 
 
 def read_qrels(source: object) -> Qrels:
@@ -170,7 +182,9 @@ def _iterate(source: object) -> Iterator[Run]:
     if isinstance(source, Iterator):
         first = next(source, None)
         if isinstance(first, Run):
-            return chain([first], chain.from_iterable(map(_iterate, source)))
+            return chain(
+                [first], chain.from_iterable([run] if isinstance(run, Run) else _iterate(run) for run in source)
+            )
         source = [] if first is None else [first, *source]
     entries = _expand(source)
     threads = ThreadPoolExecutor(os.cpu_count() or 1)
@@ -241,7 +255,7 @@ def _natural(path: Path) -> tuple[list[str | int], str]:
 
 def _run_name(path: Path) -> str:
     base, _ = split_compression(path)
-    return (base.stem if base.suffix.lower() in _FORMAT_SUFFIXES else base.name) or path.name
+    return id_text((base.stem if base.suffix.lower() in _FORMAT_SUFFIXES else base.name) or path.name)
 
 
 def _defaults(entries: list[tuple[str | None, object]]) -> list[str]:
@@ -302,6 +316,8 @@ def _read_file(path: Path, layout: Layout) -> pl.DataFrame:
     if suffix in (".parquet", *ARROW_SUFFIXES):
         raise DataError(f"{where}: expected {'Parquet' if suffix == '.parquet' else 'Arrow'}, got something else")
     head = content[:_HEAD].removeprefix(BOM).lstrip().split(b"\n", 1)[0]
+    if suffix == ".json":
+        return _read_json(bytes(content), layout, where)
     # MS MARCO's qrels are TREC text called .tsv, so the first line counts more than the name.
     if not is_text(head):
         if suffix in JSONL_SUFFIXES or re.match(rb'\{\s*"', head):
@@ -309,6 +325,20 @@ def _read_file(path: Path, layout: Layout) -> pl.DataFrame:
         if separator := _separator(head, suffix):
             return read_separated(bytes(content), separator, layout, where)
     return read_text(content, layout, where, path if isinstance(content, mmap) else None)
+
+
+def _read_json(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
+    """One JSON value: the dict of dicts, or the list of records, that Python would pass."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: cannot be read as JSON: {error}") from None
+    if not isinstance(value, dict | list):
+        raise DataError(f"{where}: expected {{topic: {{doc: {layout.value_field}}}}}, got {type(value).__name__}")
+    try:
+        return read_object(value, layout)
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from None
 
 
 def _separator(header: bytes, suffix: str) -> str | None:
@@ -325,7 +355,7 @@ def _load(path: Path, where: str) -> bytes | mmap:
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            if stat.S_ISREG(status.st_mode) and status.st_size >= _LARGE:
+            if stat.S_ISREG(status.st_mode) and status.st_size >= LARGE:
                 return mmap(file.fileno(), 0, access=ACCESS_READ)
             return file.read()
     except FileNotFoundError:
@@ -338,6 +368,6 @@ def _load(path: Path, where: str) -> bytes | mmap:
 
 def _similar(path: Path) -> str:
     try:
-        return did_you_mean(path.name, os.listdir(path.parent)[:1000])
+        return did_you_mean(path.name, os.listdir(path.parent)[:1000], alike=0.75)
     except OSError:
         return f" There is no folder {str(path.parent)!r} either."

@@ -6,7 +6,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from gainful.data.policies import Policies
+from gainful.data.rankings import BoolArray, FloatArray
 from gainful.data.scores import ScoreMatrix, Scores, Summary
 from gainful.errors import DataError
 from gainful.io.compression import compress, decompress, split_compression
@@ -49,6 +50,8 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         as left out.
     """
     path = Path(path)
+    if MEAN in scores.topics:
+        raise DataError(f"{path}: a topic is called {MEAN!r}, which stands for the mean in tables of scores: rename it")
     plain, packing = split_compression(path)
     frame, suffix = scores.to_frame(), _suffix(plain, path)
     content = io.BytesIO()
@@ -67,9 +70,7 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     write_atomically(path, compress(data, packing, str(path)))
 
 
-def read_scores(
-    source: Any, *, summaries: Mapping[str, Summary] | None = None, higher: Mapping[str, str] | None = None
-) -> Scores:
+def read_scores(source: Any) -> Scores:
     """Scores from a table: what `evaluate` returns, for the analyses that start from it.
 
     Parameters
@@ -79,10 +80,6 @@ def read_scores(
         the columns run, measure (optional), query_id and score. Wide: a row a topic, a column a system, and a query_id
         column if there is one (else topics are numbered from 1). Rows of query_id 'all' are means and not read. A cell
         that is empty, null, NA or, in a wide table, NaN is left out: it does not count.
-    summaries
-        Per measure, how topics are summarised (mean, sum or gmean); mean if it does not say.
-    higher
-        Per measure, whether higher is better, worse or neither; better if it does not say.
 
     Returns
     -------
@@ -97,14 +94,19 @@ def read_scores(
     """
     if isinstance(source, Scores):
         return source
+    if isinstance(source, ScoreMatrix):
+        counted = ~np.isnan(source.values)[None]
+        axes = ((source.measure,), source.systems, source.topics)
+        return _scores(source.values[None], counted, axes)
     where, frame = _frame(source)
     if not frame.height or not frame.width:
         raise DataError(f"{where}: expected scores, got an empty table")
-    named = _our_names(frame)
-    long = _from_long(named, where) if _is_long(named) else _from_wide(named, where)
-    if isinstance(source, ScoreMatrix):
-        long = long.with_columns(measure=pl.lit(source.measure))
-    return _cube(long, where, summaries or {}, higher or {})
+    named = _our_names(frame, _ALIASES)
+    if _is_long(named):
+        return _cube(_from_long(named, where), where)
+    # Any other column of a wide table is a system, whatever it is called.
+    wide = _our_names(frame, {"query_id": _ALIASES["query_id"]})
+    return _cube(_from_wide(wide, where), where)
 
 
 def _suffix(plain: Path | Any, path: Path) -> str:
@@ -119,8 +121,6 @@ def _frame(source: Any) -> tuple[str, pl.DataFrame]:
     """The table, and what to call it in messages."""
     if isinstance(source, (str, Path)):
         return str(source), _read_file(Path(source))
-    if isinstance(source, ScoreMatrix):
-        return "scores", source.to_frame()
     if not is_table(source):
         raise DataError(f"expected a file, a frame or Scores, got {type(source).__name__}")
     try:
@@ -147,6 +147,8 @@ def _read_file(path: Path) -> pl.DataFrame:
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise DataError(f"{path}: expected a file, got a folder") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     try:
         match suffix:
             case ".csv" | ".tsv":
@@ -157,12 +159,12 @@ def _read_file(path: Path) -> pl.DataFrame:
                     else pl.DataFrame()
                 )
             case ".jsonl":
-                frame = pl.read_ndjson(data) if data.strip() else pl.DataFrame()
+                frame = pl.read_ndjson(data, infer_schema_length=None) if data.strip() else pl.DataFrame()
             case ".json":
                 frame = pl.DataFrame(_rows(json.loads(data or b"[]")), infer_schema_length=None, strict=False)
             case _:
                 frame = pl.read_parquet(data)
-    except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, RecursionError) as error:
         raise DataError(f"{path}: cannot be read as {suffix[1:]}: {_first_line(error)}") from None
     for column in frame.columns:
         twin = re.sub(r"_duplicated_\d+$", "", column)
@@ -189,9 +191,9 @@ def _rows(content: Any) -> Any:
     return content
 
 
-def _our_names(frame: pl.DataFrame) -> pl.DataFrame:
+def _our_names(frame: pl.DataFrame, aliases: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
     found = {}
-    for column, names in _ALIASES.items():
+    for column, names in aliases.items():
         match = next((name for name in names if name in frame.columns), None)
         if match is not None and match != column:
             found[match] = column
@@ -276,7 +278,7 @@ def _numbers(values: pl.Series, where: str, what: str) -> pl.Series:
     return numbers
 
 
-def _cube(long: pl.DataFrame, where: str, summaries: Mapping[str, Summary], higher: Mapping[str, str]) -> Scores:
+def _cube(long: pl.DataFrame, where: str) -> Scores:
     names = {column: long[column].unique(maintain_order=True) for column in ("measure", "run", "query_id")}
     place = {column: long[column].cast(pl.Enum(values)).to_physical().to_numpy() for column, values in names.items()}
     shape = tuple(len(values) for values in names.values())
@@ -287,17 +289,22 @@ def _cube(long: pl.DataFrame, where: str, summaries: Mapping[str, Summary], high
     counted[at] = long["score"].is_not_null().to_numpy()
     if not counted.any():
         raise DataError(f"{where}: expected scores, got none: every cell is empty")
-    measures = tuple(names["measure"].to_list())
+    return _scores(values, counted, [tuple(axis.to_list()) for axis in names.values()])
+
+
+def _scores(values: FloatArray, counted: BoolArray, axes: Sequence[tuple[str, ...]]) -> Scores:
+    measures, systems, topics = axes
+    mean: Summary = "mean"
     return Scores(
         values=values,
         counted=counted,
         measures=measures,
-        systems=tuple(names["run"].to_list()),
-        topics=tuple(names["query_id"].to_list()),
-        summaries=tuple(summaries.get(measure, "mean") for measure in measures),
-        higher=tuple(higher.get(measure, "better") for measure in measures),
+        systems=systems,
+        topics=topics,
+        summaries=(mean,) * len(measures),
+        higher=("better",) * len(measures),
         spellings={},
         policies=Policies(),
         missing=tuple((~counted.any(axis=0)).sum(axis=1).tolist()),
-        ignored=(0,) * shape[1],
+        ignored=(0,) * len(systems),
     )

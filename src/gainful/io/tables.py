@@ -2,12 +2,13 @@
 
 Each table is brought to gainful's columns: ``query_id, doc_id, relevance[, iteration]`` for qrels and
 ``query_id, doc_id, score[, rank, run]`` for runs. The spellings of PyTerrier, ranx, BEIR and trec_eval are recognised.
-Ids that are integers become strings; numbers written as strings become numbers; an empty label is one that was pooled
-but not judged; a run without scores is scored by its ranks.
+Ids that are integers become strings; a label that is there but empty (null) is one that was pooled but not judged; a
+run without scores is scored by its ranks.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import Callable, Sequence
@@ -134,7 +135,18 @@ def read_separated(data: bytes, separator: str, layout: Layout, where: str) -> p
     content = to_utf8(data, where)
     table = _parse(lambda: pl.read_csv(content, separator=separator, infer_schema=False), "CSV", where)
     blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    return to_columns(table.filter(~blank) if blank.any() else table, layout, where)
+    frame = to_columns(table.filter(~blank) if blank.any() else table, layout, where)
+    if frame[layout.value].null_count():
+        _check_widths(content, separator, table.width, where)
+    return frame
+
+
+def _check_widths(content: bytes, separator: str, width: int, where: str) -> None:
+    """An empty cell is a label that was not given; a row that ends before it is a damaged file."""
+    rows = csv.reader(io.StringIO(content.decode()), delimiter=separator)
+    for row in rows:
+        if row and len(row) < width:
+            raise DataError(f"{where}:{rows.line_num}: expected {width} fields, got {len(row)}")
 
 
 def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
@@ -148,7 +160,17 @@ def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
         table = pl.read_ndjson(content, schema=schema)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _first_bad_object(content, found, layout, where, str(error)) from None
-    return to_columns(table, layout, where)
+    frame = to_columns(table, layout, where)
+    if frame[layout.value].null_count():
+        _check_keys(content, found[layout.value], where)
+    return frame
+
+
+def _check_keys(content: bytes, key: str, where: str) -> None:
+    """A null is a label that was not given; an object without the key is a mistake."""
+    for number, line in enumerate(io.BytesIO(content), 1):
+        if line.strip() and key not in _json_object(line, f"{where}:{number}"):
+            raise DataError(f"{where}:{number}: expected the key {key!r}, as in the first line: {shorten(line)!r}")
 
 
 def _json_object(line: bytes, where: str) -> dict[str, object]:

@@ -28,6 +28,8 @@ from gainful.errors import DataError
 from gainful.io.encoding import to_utf8
 
 BOM = b"\xef\xbb\xbf"
+# From this size on it pays to map a file instead of reading it, and to look at its bytes in another thread.
+LARGE = 1 << 23
 
 _SLICE = 1 << 18
 _SLICES = 4
@@ -105,7 +107,7 @@ def _read_plain(content: bytes | mmap, layout: Layout, path: Path | None) -> pl.
     text = np.frombuffer(content, np.uint8)
     # As int8 what is not ASCII is negative, hence a blank, and so is "#" here: a file without them needs one look.
     count = partial(_count_blanks, text.view(np.int8), separator, "#")
-    if len(text) < _BATCH:
+    if len(text) < LARGE:
         frame, counts = _collect(source, separator, layout), count()
     else:
         with ThreadPoolExecutor(1) as helper:

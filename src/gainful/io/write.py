@@ -6,27 +6,26 @@ import io
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from gainful.data.qrels import Qrels
-from gainful.data.run import Run
 from gainful.errors import DataError
 from gainful.io.compression import compress, is_compressed, split_compression
 from gainful.io.encoding import decode, from_utf8
-from gainful.io.read import ARROW_SUFFIXES, JSONL_SUFFIXES
+from gainful.io.read import ARROW_SUFFIXES, JSONL_SUFFIXES, read_qrels, read_run
 
 # Whole numbers beyond this are written as floats: they would not be exact as such.
 _LARGEST_WHOLE = 2**53
 
 
-def write_qrels(qrels: Qrels, path: str | os.PathLike[str]) -> None:
+def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
     """Write judgments to a file, whole or not at all.
 
     Parameters
     ----------
     qrels
-        What to write.
+        What to write: anything that `read_qrels` takes.
     path
         ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet`` and ``.arrow`` (and their synonyms) are tables, all else is TREC
         text; one of ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` may follow.
@@ -36,7 +35,7 @@ def write_qrels(qrels: Qrels, path: str | os.PathLike[str]) -> None:
     DataError
         The file cannot be written, or TREC text cannot hold these judgments: ids with blanks, labels that are null.
     """
-    frame = qrels.frame
+    frame = read_qrels(qrels).frame
     _check_not_empty(frame, "empty qrels", Path(path))
     columns = ["query_id", "doc_id", "relevance", *(["iteration"] if "iteration" in frame.columns else [])]
     label = pl.col("relevance")
@@ -59,7 +58,7 @@ def write_qrels(qrels: Qrels, path: str | os.PathLike[str]) -> None:
     _write_table(table, Path(path))
 
 
-def write_run(run: Run, path: str | os.PathLike[str]) -> None:
+def write_run(run: Any, path: str | os.PathLike[str]) -> None:
     """Write a run to a file, whole or not at all.
 
     Rows stay in their order. In TREC text the ranks are those by score, equal scores by descending document id, and
@@ -68,7 +67,7 @@ def write_run(run: Run, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     run
-        What to write.
+        What to write: anything that `read_run` takes.
     path
         ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet`` and ``.arrow`` (and their synonyms) are tables, all else is TREC
         text; one of ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` may follow.
@@ -78,6 +77,7 @@ def write_run(run: Run, path: str | os.PathLike[str]) -> None:
     DataError
         The file cannot be written, or TREC text cannot hold this run: ids with blanks, no document at all.
     """
+    run = read_run(run)
     frame = run.frame
     _check_not_empty(frame, "an empty run", Path(path))
     if not _is_text(Path(path)):

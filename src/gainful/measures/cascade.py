@@ -43,11 +43,12 @@ def _cascade(segment: IntArray, rank: IntArray, stop: FloatArray, segments: int)
 
 
 @measure("ERR", cite="chapelle2009")
-def err(rankings: Rankings, *, cutoff: Cutoff = None, max_label: TopLabel = None) -> FloatArray:
+def err(rankings: Rankings, *, cutoff: Cutoff = None, max_label: TopLabel = 4.0) -> FloatArray:
     """Expected reciprocal rank of the document that satisfies the user.
 
     ERR@k = Σ_{r≤k} (1/r)·R_r·Π_{i<r} (1-R_i), R = (2^label - 1)/2^max_label, 0 for negative and unjudged labels.
-    `max_label` is the top of the scale; by default the largest label in the qrels (gdeval fixes it at 4).
+    `max_label` is the top of the scale, 4 as in gdeval; a larger label is refused. None stands for the largest
+    label of the qrels.
     Never undefined.
 
     Chapelle et al., CIKM 2009.
@@ -58,7 +59,7 @@ def err(rankings: Rankings, *, cutoff: Cutoff = None, max_label: TopLabel = None
 
 
 @measure("nERR", cite="chapelle2009")
-def nerr(rankings: Rankings, *, cutoff: Cutoff = None, max_label: TopLabel = None) -> FloatArray:
+def nerr(rankings: Rankings, *, cutoff: Cutoff = None, max_label: TopLabel = 4.0) -> FloatArray:
     """Expected reciprocal rank relative to that of the best ordering of the pool.
 
     nERR@k = ERR@k/(ERR@k of the pool by label, descending). Undefined if the pool has no positive label.
@@ -83,7 +84,7 @@ def rbp(rankings: Rankings, *, cutoff: Cutoff = None, p: Persistence = 0.8, rel:
     """Rank-biased precision: a user goes on to the next document with probability p.
 
     RBP@k = (1-p)·Σ_{i≤k} [label_i ≥ rel]·p^(i-1): the lower end of what full judgments could show; RBPres is the
-    rest of the interval. Never undefined.
+    rest of the interval. trec_eval's name rbp stands for p=0.9. Never undefined.
 
     Moffat & Zobel, ACM TOIS 27(1), 2008.
     """

@@ -10,10 +10,15 @@ from gainful.measures.gains import best_ordering, depth, discounts, gains
 from gainful.measures.parameters import Base, Cutoff, Discount, Gain, Norm, Value
 from gainful.measures.registry import measure
 
+# Gains and discounts beyond this are brought back to 1 where only their ratio counts; below it nothing can overflow.
+_HUGE = 1e100
 
-def _check_linear(*, cutoff: int | None, discount: str | tuple[float, ...], **_: Value) -> None:
+
+def _check_discount(*, cutoff: int | None, discount: str | tuple[float, ...], norm: str = "zero", **_: Value) -> None:
     if discount == "linear" and cutoff is None:
         raise MeasureError("discount='linear' falls to 0 at the cutoff and so needs one: add @10, say")
+    if norm in ("org", "min") and not isinstance(discount, str) and sorted(discount, reverse=True) != list(discount):
+        raise MeasureError(f"norm={norm!r} is over orderings of the pool and needs discounts that never rise")
 
 
 @measure("CG", bounds=None, expected=True, cite="jarvelin2002")
@@ -28,7 +33,7 @@ def cg(rankings: Rankings, *, cutoff: Cutoff = None, gain: Gain = "linear") -> F
     return dcg(rankings, cutoff=cutoff, gain=gain, discount="none")
 
 
-@measure("DCG", bounds=None, expected=True, cite="jarvelin2002", check=_check_linear)
+@measure("DCG", bounds=None, expected=True, cite="jarvelin2002", check=_check_discount)
 def dcg(
     rankings: Rankings,
     *,
@@ -47,7 +52,11 @@ def dcg(
     Järvelin & Kekäläinen, ACM TOIS 20(4), 2002.
     """
     weights = rankings.weights(discounts(discount, depth(rankings), cutoff, base))
-    return rankings.sum(rankings.of_grade(gains(rankings.grades, gain)) * weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = rankings.sum(rankings.of_grade(gains(rankings.grades, gain)) * weights)
+    if not np.isfinite(total).all():
+        raise MeasureError("these gains and discounts add up to more than a number can hold: use smaller ones, or nDCG")
+    return total
 
 
 @measure(
@@ -61,7 +70,7 @@ def dcg(
         "nDCGmin": {"norm": "min"},
         "nDCGf": {"norm": "f"},
     },
-    check=_check_linear,
+    check=_check_discount,
 )
 def ndcg(
     rankings: Rankings,
@@ -78,8 +87,8 @@ def ndcg(
 
     - zero: negative gains become 0; DCG/I. In [0, 1]; what trec_eval computes.
     - org: DCG/I with negative gains kept. Unbounded. Undefined if I = 0.
-    - min: (DCG - W)/(I - W). In [0, 1] if the whole pool is ranked, unbounded if documents are left out.
-      Undefined if I = W.
+    - min: (DCG - W)/(I - W). In [0, 1] for an ordering of the pool, unbounded if documents of it are left out or
+      unjudged ones stand between them. Undefined if I = W.
     - f: (DCG - W_f)/(I_f - W_f), with I_f from the non-negative gains alone and W_f from the non-positive ones.
       In [0, 1] whatever is returned or left out; an empty ranking scores -W_f/(I_f - W_f). Undefined if I_f = W_f.
 
@@ -90,7 +99,8 @@ def ndcg(
     value = gains(rankings.grades, gain)
     if norm == "zero":
         value = np.maximum(value, 0.0)
-    weight = discounts(discount, depth(rankings), cutoff, base)
+    value = _tamed(value)
+    weight = _tamed(discounts(discount, depth(rankings), cutoff, base))
     achieved = rankings.sum(rankings.of_grade(value) * rankings.weights(weight))
     ideal = best_ordering(rankings, np.maximum(value, 0.0) if norm == "f" else value, weight)
     worst = np.zeros_like(ideal)
@@ -104,3 +114,9 @@ def ndcg(
     span = rankings.per_row(span)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(span != 0.0, (achieved - rankings.per_row(worst)) / span, np.nan)
+
+
+def _tamed(values: FloatArray) -> FloatArray:
+    """The values, divided by the largest where that is huge: a ratio of sums of them stays what it is."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return values / largest if largest > _HUGE else values

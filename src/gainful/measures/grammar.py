@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from gainful.errors import MeasureError, did_you_mean
 from gainful.measures.registry import PRESETS, REGISTRY, Measure, shown
@@ -12,7 +12,7 @@ from gainful.measures.registry import PRESETS, REGISTRY, Measure, shown
 # Longer than any discount vector needs, short enough that no text can exhaust the parser.
 _LONGEST = 200_000
 
-_TEXT = re.compile(r"(?P<name>[A-Za-z][\w.,]*)\s*(?P<arguments>\(.*\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL)
+_TEXT = re.compile(r"(?P<name>[A-Za-z][\w.,-]*)\s*(?P<arguments>\(.*\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL)
 _NUMBERED = re.compile(r"(?P<name>[A-Za-z]\w*?)[._](?P<number>{0}(?:,{0})*)".format(r"(?:\d+(?:\.\d+)?|\.\d+)"))
 # White space around a sign, once for each stretch of it, and what is quoted, to leave that alone.
 _SPACED = re.compile(r"""(?P<quoted>'[^']*'|"[^"]*")|(?<!\s)\s*(?P<sign>[@,(=:])\s*""")
@@ -34,6 +34,7 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
     "num_ret": ("NumRet", {}),
     "num_rel": ("NumRel", {}),
     "num_rel_ret": ("NumRelRet", {}),
+    "rbp": ("RBP", {"p": 0.9}),
     "rbp_resid": ("RBPres", {"p": 0.9}),
     # ir_measures
     "iprec": ("iP", {}),
@@ -41,10 +42,10 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
     # ranx
     "precision": ("P", {}),
     "hit_rate": ("Success", {}),
-    "hits": ("NumRelRet", {}),
     "f1": ("F", {}),
     "r_precision": ("Rprec", {}),
     "ndcg_burges": ("nDCG", {"gain": "exp"}),
+    "dcg_burges": ("DCG", {"gain": "exp"}),
 }
 # ir_measures' way to say gain: nDCG(dcg='exp-log2').
 _DCG = {"log2": "linear", "exp-log2": "exp"}
@@ -76,6 +77,8 @@ def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> list[Measu
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
+    if not isinstance(texts, Iterable):
+        raise MeasureError(f"expected measures such as 'nDCG@10', got {texts!r}")
     measures: dict[Measure, None] = {}
     for text in texts:
         if isinstance(text, Measure):
@@ -116,7 +119,7 @@ def _parse(text: str) -> list[Measure]:
             given.setdefault("p", _cutoff(numbers if "." in numbers else "." + numbers, text))
         else:
             cutoffs = numbers
-    name, implied = _resolve(name, text)
+    name, implied = _resolve(name, given, text)
     given = {**implied, **given}
     if "dcg" in given and name == "nDCG":
         dcg = given.pop("dcg")
@@ -135,18 +138,23 @@ def _parse(text: str) -> list[Measure]:
 
 
 def _known(name: str) -> bool:
-    folded = name.casefold()
+    folded = name.casefold().replace("-", "_")
     return folded in _ALIASES or any(folded == known.casefold() for known in (*REGISTRY, *PRESETS))
 
 
-def _resolve(name: str, text: str) -> tuple[str, dict[str, object]]:
-    """Our name for a name, and the parameters it implies."""
-    folded = name.casefold()
+def _resolve(name: str, given: Collection[str], text: str) -> tuple[str, dict[str, object]]:
+    """Our name for a name, and the parameters it implies beside those given."""
+    if name in _ALIASES and name not in REGISTRY:  # rbp is trec_eval's, RBP (and Rbp) ours
+        target, implied = _ALIASES[name]
+        return target, dict(implied)
+    folded = name.casefold().replace("-", "_")
     for known in REGISTRY:
         if folded == known.casefold():
             return known, {}
     for preset, (target, fixed) in PRESETS.items():
         if folded == preset.casefold():
+            if again := fixed.keys() & given:
+                raise MeasureError(f"{preset} sets {', '.join(again)} itself: leave it out, or write {target}")
             return target, dict(fixed)
     if folded in _ALIASES:
         target, implied = _ALIASES[folded]
@@ -161,7 +169,9 @@ def _cutoff(text: str, whole: str) -> int | float:
     try:
         return int(text) if re.fullmatch(r"[+-]?\d+", text, re.ASCII) else float(text)
     except ValueError:
-        raise MeasureError(f"expected a number after '@', got {_short(text)!r} in {_short(whole)!r}") from None
+        raise MeasureError(
+            f"expected a number after '@', got {_short(text)!r} in {_short(whole)!r} (measures are separated by blanks)"
+        ) from None
 
 
 def _arguments(text: str, whole: str) -> dict[str, object]:

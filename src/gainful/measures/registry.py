@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeVar, get_type_hints
 
 from gainful.data.rankings import FloatArray, Rankings
@@ -111,11 +111,11 @@ def _ask(measure: str, name: str, kind: Kind) -> str:
     return f"{name}=…, {kind.wanted}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Measure:
     """A measure with all its parameters set: what `evaluate` computes, and the label of its column."""
 
-    definition: Definition = field(repr=False)
+    definition: Definition
     values: tuple[tuple[str, Value], ...]
 
     @property
@@ -145,6 +145,9 @@ class Measure:
     def compute(self, rankings: Rankings) -> FloatArray:
         """One score per (system, topic) row; NaN where the measure is undefined."""
         return self.definition.function(rankings, **self.parameters)
+
+    def __repr__(self) -> str:
+        return f"Measure({str(self)!r})"
 
 
 def measure(

@@ -72,7 +72,7 @@ class TestOne:
     def test_json(self, gainful):
         content = json.loads(gainful("measures", "ERR", "--format", "json").out)
         assert content["name"] == "ERR"
-        assert content["parameters"]["max_label"]["default"] is None
+        assert content["parameters"]["max_label"]["default"] == 4
         assert content["bounds"] == [0.0, 1.0]
 
     def test_unknown(self, gainful):

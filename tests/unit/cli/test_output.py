@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from gainful.cli.output import Table, as_csv, as_json, as_latex, as_table, chosen_format, emit, number
+from gainful.cli.output import Table, as_csv, as_json, as_latex, as_table, chosen_format, emit, note, number
 
 
 class TestNumber:
@@ -55,11 +55,22 @@ class TestLatex:
         expected = r"a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\"
         assert text.splitlines()[4] == expected
 
+    @pytest.mark.parametrize("name", ["[1]", "*x"])
+    def test_no_name_becomes_an_argument(self, name):
+        lines = as_latex(Table(header=[name, "x"], rows=[[name, "1"]])).splitlines()
+        assert lines[2] == rf"{{}}{name} & x \\"
+        assert lines[4] == rf"{{}}{name} & 1 \\"
+
     def test_columns_and_numbers(self):
         table = Table(header=["rank", "document", "x"], rows=[["1", "-d", "-0.5"], ["2", "e", "-"]], names=(1,))
         lines = as_latex(table).splitlines()
         assert lines[0] == r"\begin{tabular}{rlr}"
         assert lines[4:6] == [r"1 & -d & $-$0.5 \\", r"2 & e & - \\"]
+
+
+def test_notes_do_not_obey_the_names_in_them(capsys):
+    note("run 'a\x1b[2Jb'\nnext")
+    assert capsys.readouterr().err == "run 'a\\x1b[2Jb'\nnext\n"
 
 
 class TestEmit:

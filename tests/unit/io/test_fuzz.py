@@ -19,6 +19,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import GainfulError
 from gainful.io import read_qrels, read_run
+from gainful.io.compression import compress
 
 RUN = pl.DataFrame({"query_id": ["1", "1", "é"], "doc_id": ["a", "b", "c"], "score": [1.5, -2.0, 1e-3]})
 QRELS = RUN.rename({"score": "relevance"})
@@ -66,6 +67,7 @@ SEEDS = {
     ".gz": [gzip.compress(text) for text in TEXT],
     ".bz2": [bz2.compress(text) for text in TEXT],
     ".xz": [lzma.compress(text) for text in TEXT],
+    ".zst": [compress(text, ".zst", "x") for text in TEXT],
 }
 
 
@@ -89,7 +91,7 @@ def mutate(data: bytes, changes: random.Random, count: int) -> bytes:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("suffix", SEEDS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=910, deadline=None)
 @given(st.data())
 def test_any_bytes(suffix: str, data: st.DataObject) -> None:
     seeds = st.sampled_from([*SEEDS[suffix], b""])

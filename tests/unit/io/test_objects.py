@@ -78,7 +78,6 @@ def test_bytes_kept_by_surrogateescape() -> None:
     ("value", "shown"),
     [
         ("2", "'2' (str)"),
-        (None, "None (NoneType)"),
         (True, "True (bool)"),
         (np.True_, "np.True_ (bool)"),
         (Decimal(2), "Decimal('2') (Decimal)"),
@@ -92,6 +91,12 @@ def test_values_that_are_no_numbers(refused, value: object, shown: str) -> None:
         read_qrels(source)
     with refused(f"run dict, topic '2', doc 'c': expected a number as score, got {shown}"):
         read_run(source)
+
+
+def test_no_label_is_pooled_but_unjudged(refused) -> None:
+    assert read_qrels({"1": {"a": 1, "b": None}, "2": {"c": None}}).frame["relevance"].to_list() == [1.0, None, None]
+    with refused("run dict, topic '1', doc 'a': expected a number as score, got None (NoneType)"):
+        read_run({"1": {"a": None}})
 
 
 @pytest.mark.parametrize(("value", "shown"), [(math.nan, "nan"), (-math.inf, "-inf"), (10**400, "inf")])

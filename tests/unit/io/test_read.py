@@ -119,7 +119,9 @@ def test_paths_that_cannot_be(refused, path: str, reason: str) -> None:
         read_run(path)
 
 
-def test_names_that_are_not_utf_8(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_names_that_are_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "LARGE", 1)
     name = os.fsdecode(b"caf\xe9.txt")
     make(name)
     assert read_run(name).frame.rows() == ROWS

@@ -161,9 +161,10 @@ class TestSources:
         frame = pl.DataFrame(
             {"run": ["a", "a"], "measure": ["NumRel", "AP"], "query_id": ["1", "1"], "score": [3.0, 0.5]}
         )
-        found = gf.read_scores(frame, summaries={"NumRel": "sum"}, higher={"NumRel": "neither"})
-        assert found.summaries == ("sum", "mean")
-        assert found.higher == ("neither", "better")
+        found = gf.read_scores(frame.vstack(frame.with_columns(measure=pl.Series(["Forbidden@5", "homemade"]))))
+        assert found.measures == ("NumRel", "AP", "Forbidden@5", "homemade")
+        assert found.summaries == ("sum", "mean", "mean", "mean")
+        assert found.higher == ("neither", "better", "worse", "better")
 
 
 LONG = "run,measure,query_id,score\n"
@@ -253,3 +254,42 @@ class TestRefused:
         with pytest.raises(gf.DataError, match=r"expected a name that ends in .*, got 'x\.txt'$"):
             gf.write_scores(scores(), tmp_path / "x.txt")
         assert list(tmp_path.iterdir()) == []
+
+
+def test_a_matrix_is_taken_as_it_is_whatever_its_systems_are_called():
+    matrix = gf.ScoreMatrix(values=np.array([[0.1, 0.2], [0.3, np.nan]]), systems=("run", "score"), topics=("1", "all"))
+    found = gf.read_scores(matrix)
+    assert found.systems == ("run", "score")
+    assert found.topics == ("1", "all")
+    assert found.counted.tolist() == [[[True, True], [True, False]]]
+
+
+def test_a_wide_table_may_have_systems_called_as_columns_are():
+    found = gf.read_scores(pl.DataFrame({"qid": ["1", "2"], "name": [0.1, 0.2], "mine": [0.3, 0.4]}))
+    assert found.systems == ("name", "mine")
+    assert found.topics == ("1", "2")
+
+
+def test_undefined_scores_first(tmp_path):
+    qrels = {f"q{i:03}": {"d": int(i >= 150)} for i in range(200)}
+    found = gf.evaluate(qrels, {topic: ["d"] for topic in qrels}, "R@5", degenerate="nan")
+    gf.write_scores(found, tmp_path / "x.jsonl")
+    assert np.nansum(gf.read_scores(tmp_path / "x.jsonl").values) == 50
+
+
+def test_a_topic_called_all_cannot_be_written(tmp_path):
+    found = gf.evaluate({"all": {"d": 1}}, {"all": ["d"]}, "AP")
+    path = tmp_path / "x.csv"
+    with pytest.raises(gf.DataError) as error:
+        gf.write_scores(found, path)
+    assert (
+        str(error.value) == f"{path}: a topic is called 'all', which stands for the mean in tables of scores: rename it"
+    )
+    assert not path.exists()
+
+
+def test_deep_json_is_refused(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(gf.DataError, match="cannot be read as json"):
+        gf.read_scores(path)

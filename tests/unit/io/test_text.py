@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gainful.errors import DataError
-from gainful.io import read_qrels, read_run, text
+from gainful.io import read, read_qrels, read_run, text
 from gainful.io.encoding import decode
 from gainful.io.text import QRELS, RUN, Layout, read_text
 
@@ -60,6 +60,7 @@ def small_slices() -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "_SLICE", 64)
         patch.setattr(text, "_BATCH", 192)
+        patch.setattr(text, "LARGE", 400)
         yield
 
 
@@ -90,7 +91,10 @@ def test_plain_files_of_all_lengths_take_the_quick_path(shift: int) -> None:
 
 
 @pytest.mark.usefixtures("only_quick")
-def test_plain_files_are_read_from_disk(folder: Path) -> None:
+@pytest.mark.parametrize("large", [0, 1000])
+def test_plain_files_on_disk(folder: Path, monkeypatch: pytest.MonkeyPatch, large: int) -> None:
+    monkeypatch.setattr(text, "LARGE", large)
+    monkeypatch.setattr(read, "LARGE", large)
     (folder / "r[1]*.txt").write_bytes(RUN_TEXT)
     assert read_run("r[1]*.txt").frame.rows() == RUN_ROWS
 
@@ -198,13 +202,15 @@ def test_no_border_hides_a_missing_field(shift: int) -> None:
 
 
 def test_a_bad_line_in_a_long_file_is_found(folder: Path, refused) -> None:
-    lines = [b"%d Q0 doc%d %d 1.5 tag" % (i // 100, i, i % 100) for i in range(100_000)]
+    lines = [b"%d Q0 %sdoc%d %d 1.5 tag" % (i // 100, b"x" * 60, i, i % 100) for i in range(100_000)]
     (folder / "long.txt").write_bytes(b"\n".join(lines))
+    assert (folder / "long.txt").stat().st_size > text.LARGE
     assert read_run("long.txt").frame.height == 100_000
     lines[70_000] += b" more"
     lines[80_000] = lines[80_000].removesuffix(b" tag")
     (folder / "long.txt").write_bytes(b"\n".join(lines))
-    message = "expected 6 fields (topic Q0 doc rank score tag), got 7: '700 Q0 doc70000 0 1.5 tag more'"
+    shown = f"700 Q0 {'x' * 60}doc70000 0..."
+    message = f"expected 6 fields (topic Q0 doc rank score tag), got 7: '{shown}'"
     with refused(f"long.txt:70001: {message}"):
         read_run("long.txt")
 

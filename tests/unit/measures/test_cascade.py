@@ -16,11 +16,11 @@ IDEAL = 3 / 4 + 1 / 2 * 1 / 4 * 1 / 4 + 1 / 3 * 1 / 4 * 3 / 4 * 1 / 4
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("ERR", 1 / 2 * 3 / 4 + 1 / 5 * 1 / 4 * 1 / 4),
-        ("ERR@4", 1 / 2 * 3 / 4),
-        ("ERR(max_label=4)", 1 / 2 * 3 / 16 + 1 / 5 * 13 / 16 * 1 / 16),
-        ("nERR", (1 / 2 * 3 / 4 + 1 / 5 * 1 / 4 * 1 / 4) / IDEAL),
-        ("nERR@2", 1 / 2 * 3 / 4 / (3 / 4 + 1 / 2 * 1 / 4 * 1 / 4)),
+        ("ERR(max_label=None)", 1 / 2 * 3 / 4 + 1 / 5 * 1 / 4 * 1 / 4),
+        ("ERR(max_label=None)@4", 1 / 2 * 3 / 4),
+        ("ERR", 1 / 2 * 3 / 16 + 1 / 5 * 13 / 16 * 1 / 16),
+        ("nERR(max_label=None)", (1 / 2 * 3 / 4 + 1 / 5 * 1 / 4 * 1 / 4) / IDEAL),
+        ("nERR(max_label=None)@2", 1 / 2 * 3 / 4 / (3 / 4 + 1 / 2 * 1 / 4 * 1 / 4)),
         ("nERR@1", 0),
         ("RBP", 0.2 * (0.8**1 + 0.8**4)),
         ("RBP@4", 0.2 * 0.8**1),
@@ -46,12 +46,12 @@ def test_residual_is_the_rest_of_the_interval():
 def test_top_of_the_scale_is_the_largest_label_of_the_qrels():
     """Also where another topic has it."""
     rankings = rankings_from_arrays([[1, 0], [4, 0]])
-    assert parse_measure("ERR").compute(rankings).tolist() == [1 / 16, 15 / 16]
+    assert parse_measure("ERR(max_label=None)").compute(rankings).tolist() == [1 / 16, 15 / 16]
 
 
 def test_negative_labels_satisfy_nobody():
-    assert parse_measure("ERR").compute(one_topic([-3, 1], [0, 1])).tolist() == [1 / 2 * 1 / 2]
-    assert parse_measure("ERR").compute(one_topic([-3, -1], [0, 1])).tolist() == [0.0]
+    assert parse_measure("ERR(max_label=None)").compute(one_topic([-3, 1], [0, 1])).tolist() == [1 / 2 * 1 / 2]
+    assert parse_measure("ERR(max_label=None)").compute(one_topic([-3, -1], [0, 1])).tolist() == [0.0]
 
 
 def test_label_above_the_scale_is_refused():
@@ -65,9 +65,11 @@ def test_wide_scales_do_not_overflow(top):
     """From label 54 on, (2^label - 1)/2^label is 1 in floating point: everyone stops there."""
     rankings = rankings_from_arrays([[top, top, 1], [top - 1, top, 0], [0, top - 1, top - 1]])
     expected = [1, 1 / 2 + 1 / 2 * 1 / 2, 1 / 2 * 1 / 2 + 1 / 3 * 1 / 2 * 1 / 2]
-    assert parse_measure("ERR").compute(rankings).tolist() == pytest.approx(expected)
+    assert parse_measure("ERR(max_label=None)").compute(rankings).tolist() == pytest.approx(expected)
     ideal = [1, 1, 1 / 2 + 1 / 2 * 1 / 2 * 1 / 2]
-    assert parse_measure("nERR").compute(rankings).tolist() == pytest.approx(np.divide(expected, ideal).tolist())
+    assert parse_measure("nERR(max_label=None)").compute(rankings).tolist() == pytest.approx(
+        np.divide(expected, ideal).tolist()
+    )
 
 
 def test_long_rankings_do_not_drift():
@@ -77,9 +79,9 @@ def test_long_rankings_do_not_drift():
     stop = (2.0**labels - 1) / 16
     reached = np.cumprod(np.hstack([np.ones((3000, 1)), 1 - stop[:, :-1]]), axis=1)
     expected = (stop * reached / np.arange(1, 61)).sum(axis=1)
-    assert abs(parse_measure("ERR").compute(rankings_from_arrays(labels)) - expected).max() < 1e-14
+    assert abs(parse_measure("ERR(max_label=None)").compute(rankings_from_arrays(labels)) - expected).max() < 1e-14
 
 
 def test_nerr_is_undefined_without_a_positive_label():
-    assert isnan(parse_measure("nERR").compute(one_topic([0, -1], [0]))[0])
-    assert isnan(parse_measure("nERR").compute(one_topic([None], [0]))[0])
+    assert isnan(parse_measure("nERR(max_label=None)").compute(one_topic([0, -1], [0]))[0])
+    assert isnan(parse_measure("nERR(max_label=None)").compute(one_topic([None], [0]))[0])

@@ -143,6 +143,6 @@ def test_ties():
 
 def test_text(monkeypatch):
     monkeypatch.setattr("gainful.measures.registry.write", lambda value: "1")
-    message = r"^P@1: expected its text to read back as the same measure, got Measure\(values=.*\)$"
+    message = r"^P@1: expected its text to read back as the same measure, got Measure\('.*'\)$"
     with pytest.raises(MeasureError, match=message):
         check_measure("P@5")

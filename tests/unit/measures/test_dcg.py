@@ -213,3 +213,30 @@ def test_gain_of_label_zero_is_not_that_of_unjudged_documents():
     """An unjudged document has gain 0, also where a judged 0 is given another."""
     measure = parse_measure("CG(gain={0: -1})")
     assert measure.compute(one_topic([1, 0, None], [0, 1, 2, None])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("norm", ["zero", "org", "min", "f"])
+@pytest.mark.parametrize("scale", [1e100, 1e308])
+def test_huge_gains_and_discounts(norm, scale):
+    """nDCG is a ratio: a pool of (1, 1, -1) times any number gives the same."""
+    for order in ([0, 1, 2], [2, 0], [1], []):
+        small = parse_measure(f"nDCG(norm={norm})@3").compute(one_topic([1, 1, -1], order))
+        huge = parse_measure(f"nDCG(norm={norm})@3").compute(one_topic([scale, scale, -scale], order))
+        np.testing.assert_allclose(huge, small, rtol=1e-12)
+        weights = parse_measure(f"nDCG(norm={norm}, discount={[scale, scale * D2, scale * D3]})@3")
+        np.testing.assert_allclose(weights.compute(one_topic([1, 1, -1], order)), small, rtol=1e-12)
+
+
+def test_a_sum_that_no_number_can_hold_is_refused():
+    message = "these gains and discounts add up to more than a number can hold: use smaller ones, or nDCG"
+    for text in ("CG", "DCG"):
+        with pytest.raises(MeasureError, match=f"^{message}$"):
+            parse_measure(text).compute(one_topic([1.7e308, 1.7e308], [0, 1]))
+
+
+@pytest.mark.parametrize("norm", ["org", "min"])
+def test_orderings_need_discounts_that_never_rise(norm):
+    message = f"norm='{norm}' is over orderings of the pool and needs discounts that never rise"
+    with pytest.raises(MeasureError, match=f"^{message}$"):
+        parse_measure(f"nDCG(norm={norm}, discount=[0.2, 0.5])")
+    parse_measure(f"nDCG(norm={norm}, discount=[0.5, 0.5, 0.2])")

@@ -54,7 +54,8 @@ def test_definition(hits):
 def test_labels(hits):
     assert str(parse_measure("Hits(half=True, weight=2)@5")) == "Hits(weight=2, half=True)@5"
     assert str(parse_measure("Hits(mode=top, weight=2, half=True)")) == "TopHits(half=True)"
-    assert str(parse_measure("TopHits(weight=3)")) == "Hits(weight=3, mode='top')"
+    with pytest.raises(MeasureError, match=r"^TopHits sets weight itself: leave it out, or write Hits$"):
+        parse_measure("TopHits(weight=3)")
     assert parse_measure("tophits@5") == parse_measure("Hits(mode=top, weight=2)@5")
     assert parse_measure("TopHits").parameters == {"cutoff": None, "weight": 2.0, "half": False, "mode": "top"}
 
