@@ -23,7 +23,9 @@ from gainful.data.run import Run
 from gainful.errors import DataError, PolicyError
 
 # Rows of a run that one thread takes at a time: large enough to amortise a call, small enough to stay in cache.
-PIECE = 1 << 18
+PIECE = 1 << 19
+# trec_eval holds scores as float32: what ties there must tie here.
+_PRECISION = {"trec": np.float32, "order": np.float64, "expected": np.float64}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +78,10 @@ def align(qrels: Qrels, runs: Iterable[Run], policies: Policies | None = None) -
             if run.name in names:
                 raise DataError(f"Two runs are named {run.name!r}: give each run its own name.")
             counts = np.zeros(n_topics, np.int64)
-            pieces, unknown = _segments(run, pool)
-            for piece, found in threads.map(lambda p: _match(p, pool, policies), _split(pieces)):
+            whole, unknown = _segments(run, pool)
+            pieces = list(_split(whole))
+            apply = threads.map if len(pieces) > 1 else map  # starting threads costs more than a small run
+            for piece, found in apply(lambda p: _match(p, pool, policies), pieces):
                 counts[piece.topic] = np.diff(piece.start)
                 rows.append(found.topic + len(names) * n_topics)
                 hits.append(found)
@@ -210,6 +214,10 @@ def _match(piece: _Piece, pool: Pool, policies: Policies) -> tuple[_Piece, _Hits
     hit_topic = pool.topic[document]
     before = begin[hit_topic] - 1
     place = position + shift[position]
+    if len(place) and bool((np.diff(place) < 0).any()):
+        # In rank order here, in parallel, so that whole runs need not be sorted in the end.
+        order = np.argsort(place)
+        place, document, hit_topic, before = place[order], document[order], hit_topic[order], before[order]
     rank = place - before
     if first is None or last is None:
         return piece, _Hits(hit_topic, rank, document, rank, rank)
@@ -222,9 +230,7 @@ def _shifts(piece: _Piece, policies: Policies) -> tuple[IntArray, IntArray | Non
     # Zeros are not written to memory until they are touched: a sorted run costs nothing here.
     shift = np.zeros(n, np.int64)
     with np.errstate(over="ignore"):
-        score: NDArray[np.floating] = piece.score.to_numpy().astype(
-            np.float32 if policies.ties == "trec" else np.float64
-        )
+        score: NDArray[np.floating] = piece.score.to_numpy().astype(_PRECISION[policies.ties])
     boundary = piece.start[1:-1] - 1
     rises = score[1:] > score[:-1]
     rises[boundary] = False

@@ -30,8 +30,8 @@ class Index:
 
     @classmethod
     def build(cls, key: NDArray[np.uint64]) -> Index:
-        """Index the keys of the pool, about 16 slots a key so that most lookups end at once."""
-        slots = 1 << min(max(16 * len(key), 2).bit_length(), 24)
+        """Index the keys of the pool, about 8 slots a key so that most lookups end at once."""
+        slots = 1 << min(max(8 * len(key), 2).bit_length(), 24)
         slot = (key & np.uint64(slots - 1)).view(np.int64)
         document = np.argsort(slot)
         slot = slot[document]
@@ -93,9 +93,9 @@ def make_pool(qrels: Qrels, duplicates: Duplicates) -> Pool:
     frame = qrels.frame
     if not frame.height:
         raise DataError(f"qrels {qrels.name!r}: expected judgments, got none")
-    topics = frame["query_id"].unique(maintain_order=True)
-    codes = pl.DataFrame({"query_id": topics, "topic": np.arange(len(topics))})
     values, start = runs_of_equal(frame["query_id"])
+    topics = values.unique(maintain_order=True)
+    codes = pl.DataFrame({"query_id": topics, "topic": np.arange(len(topics))})
     topic = np.repeat(topic_numbers(values, codes), np.diff(start))
     if len(values) > len(topics):
         order = np.argsort(topic, kind="stable")

@@ -324,7 +324,7 @@ def _read_file(path: Path, layout: Layout) -> pl.DataFrame:
             return read_jsonl(bytes(content), layout, where)
         if separator := _separator(head, suffix):
             return read_separated(bytes(content), separator, layout, where)
-    return read_text(content, layout, where, path if isinstance(content, mmap) else None)
+    return read_text(content, layout, where)
 
 
 def _read_json(data: bytes, layout: Layout, where: str) -> pl.DataFrame:

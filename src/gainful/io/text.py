@@ -12,13 +12,13 @@ files and give the same frame.
 
 from __future__ import annotations
 
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from itertools import pairwise
 from math import isfinite
 from mmap import mmap
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from gainful.errors import DataError
 from gainful.io.encoding import to_utf8
 
 BOM = b"\xef\xbb\xbf"
-# From this size on it pays to map a file instead of reading it, and to look at its bytes in another thread.
+# From this size on it pays to map a file instead of reading it, and to parse it in parts.
 LARGE = 1 << 23
 
 _SLICE = 1 << 18
@@ -77,7 +77,7 @@ RUN = Layout(
 )
 
 
-def read_text(content: bytes | mmap, layout: Layout, where: str, path: Path | None = None) -> pl.DataFrame:
+def read_text(content: bytes | mmap, layout: Layout, where: str) -> pl.DataFrame:
     """Frame of the topic, the document and the value of each line.
 
     Parameters
@@ -88,58 +88,56 @@ def read_text(content: bytes | mmap, layout: Layout, where: str, path: Path | No
         `QRELS` or `RUN`.
     where
         Name of the file in messages.
-    path
-        The file which holds just this content, where there is one: polars reads it without copying.
     """
-    frame = _read_plain(content, layout, path)
+    frame = _read_plain(content, layout)
     return _read_any(bytes(content), layout, where) if frame is None else frame
 
 
-def _scan(source: Path | bytes, separator: str, layout: Layout) -> pl.LazyFrame:
+def _scan(source: bytes, separator: str, layout: Layout) -> pl.LazyFrame:
     schema = {column: pl.Float64() if column == layout.value else pl.String() for column in layout.columns}
     return pl.scan_csv(source, separator=separator, schema=schema, has_header=False, quote_char=None, glob=False)
 
 
-def _read_plain(content: bytes | mmap, layout: Layout, path: Path | None) -> pl.DataFrame | None:
+def _read_plain(content: bytes | mmap, layout: Layout) -> pl.DataFrame | None:
     """Frame of a plain file, or None for any other, and for one that polars does not like."""
     separator = "\t" if b"\t" in content[:_SLICE].split(b"\n", 1)[0] else " "
-    source = path.absolute() if path else bytes(content)
-    text = np.frombuffer(content, np.uint8)
-    # As int8 what is not ASCII is negative, hence a blank, and so is "#" here: a file without them needs one look.
-    count = partial(_count_blanks, text.view(np.int8), separator, "#")
-    if len(text) < LARGE:
-        frame, counts = _collect(source, separator, layout), count()
-    else:
-        with ThreadPoolExecutor(1) as helper:
-            counting = helper.submit(count)
-            frame, counts = _collect(source, separator, layout), counting.result()
-    if frame is None or frame.is_empty() or any(frame.null_count().row(0)):
+    if len(content) < LARGE:
+        return _read_part(bytes(content), separator, layout)
+    # Parts of whole lines keep all cores busy: polars alone leaves them idle at the start and the end of a file.
+    workers = os.cpu_count() or 1
+    ends = [content.find(b"\n", len(content) * i // (2 * workers)) + 1 for i in range(1, 2 * workers)]
+    cuts = sorted({0, len(content), *ends})
+    with ThreadPoolExecutor(workers) as threads:
+        parts = threads.map(lambda ab: _read_part(content[ab[0] : ab[1]], separator, layout), pairwise(cuts))
+        frames = [frame for frame in parts if frame is not None]
+    return pl.concat(frames) if len(frames) == len(cuts) - 1 else None
+
+
+def _read_part(part: bytes, separator: str, layout: Layout) -> pl.DataFrame | None:
+    try:
+        # Faster than read_csv(columns=...); neither of them complains about superfluous fields.
+        frame = _scan(part, separator, layout).select(layout.kept).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-    if not frame[layout.value].is_finite().all():
+    if frame.is_empty() or any(frame.null_count().row(0)) or not frame[layout.value].is_finite().all():
         return None
 
     def regular(counts: tuple[int, int] | None) -> bool:
         if counts is None:
             return False
         blanks, ends = counts
-        lines = ends + (content[-1:] != b"\n")
+        lines = ends + (part[-1:] != b"\n")
         # Each line has a value, so a run line has five fields at least, and not five since their number is even: with
         # the right number of separators in all, each has six. (The same holds for the four fields of qrels.)
         return frame.height == lines and blanks - ends == (len(layout.fields) - 1) * lines
 
-    if not regular(counts):
+    text = np.frombuffer(part, np.uint8)
+    # As int8 what is not ASCII is negative, hence a blank, and so is "#" here: a file without them needs one look.
+    if not regular(_count_blanks(text.view(np.int8), separator, "#")):
         refused = text.max() >= _RESERVED_LEAD or frame["query_id"].str.starts_with("#").any()
         if refused or not regular(_count_blanks(text, separator, " ")):
             return None
     return frame
-
-
-def _collect(source: Path | bytes, separator: str, layout: Layout) -> pl.DataFrame | None:
-    try:
-        # Faster than read_csv(columns=...); neither of them complains about superfluous fields.
-        return _scan(source, separator, layout).select(layout.kept).collect()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, TypeError):
-        return None  # a TypeError for a file name that is not UTF-8
 
 
 def _count_blanks(text: npt.NDArray[np.int8 | np.uint8], separator: str, last: str) -> tuple[int, int] | None:

@@ -139,8 +139,9 @@ def interpolated_precision(rankings: Rankings, *, cutoff: Recall, rel: Rel = 1.0
     """Interpolated precision at a recall level, written iP@0.1.
 
     iP@r = the highest precision at any rank where recall is at least r, with recall over the R relevant documents
-    of the pool; 0 if that recall is never reached. trec_eval counts the documents that r asks for in floating point
-    and at times takes one fewer (R = 7, r = 0.3); this follows the definition. Undefined if R = 0.
+    of the pool; 0 if that recall is never reached. trec_eval 9 takes the whole part of r·R + 0.9 in floating point,
+    at times one document fewer (R = 3, r = 0.7), and trec_eval 10 rounds r·R; this follows the definition.
+    Undefined if R = 0.
 
     Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
     """
