@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 Scores = dict[str, tuple[float, float]]  # topic -> nDCG@20, AP
@@ -166,39 +167,33 @@ def track(name: str, folder: str) -> object:
 
 
 def seconds(name: str, case: str, folder: str) -> float:
-    """How long one call takes, imports done and (for ranx) code compiled before."""
+    """How long the first call of this process takes, imports done; for "ranx again" the second call."""
     qrels, run = f"{folder}/big.qrels", f"{folder}/big.run"
-    small = warm_up(name, folder)
+    if name == "gainful":
+        from gainful import evaluate  # noqa: F401 (imports what it needs; `import gainful` alone imports nothing)
+    elif name == "polars":
+        import polars  # noqa: F401
+    else:
+        __import__(name.removesuffix(" again"))
     call: Callable[[], object]
     if case == "dicts":
         import pytrec_eval
 
         with open(qrels) as first, open(run) as second:
             judged, ranked = pytrec_eval.parse_qrel(first), pytrec_eval.parse_run(second)
-        FROM_DICTS[name]({"1": judged["1"]}, {"1": ranked["1"]})
-        call = lambda: FROM_DICTS[name](judged, ranked)  # noqa: E731
+        call = partial(FROM_DICTS[name], judged, ranked)
     elif case == "track":
-        call = lambda: track(name, folder)  # noqa: E731
+        call = partial(track, name, folder)
     else:
-        FROM_FILES[name](*small)
-        call = lambda: FROM_FILES[name](qrels, run)  # noqa: E731
+        call = partial(FROM_FILES[name.removesuffix(" again")], qrels, run)
+    if name.endswith(" again"):
+        call()
     gc.collect()
     started = time.perf_counter()
     result = call()
     taken = time.perf_counter() - started
     del result
     return taken
-
-
-def warm_up(name: str, folder: str) -> tuple[str, str]:
-    """One topic's files, scored once before the clock starts."""
-    small = (f"{folder}/small.qrels", f"{folder}/small.run")
-    if not Path(small[1]).exists():
-        for source, target in zip((f"{folder}/big.qrels", f"{folder}/big.run"), small, strict=True):
-            with open(source) as file:
-                Path(target).write_text("".join(line for line in file if line.startswith("1 ")))
-    FROM_FILES[name](*small)
-    return small
 
 
 def agree(folder: str) -> None:

@@ -308,7 +308,7 @@ def test_pieces(piece, world, policies):
 def test_large_run():
     """More rows than a piece, topics in no order."""
     rng = np.random.default_rng(0)
-    topics, depth = 300, 1000
+    topics, depth = 700, 1000
     order = rng.permutation(topics)
     frame = pl.DataFrame(
         {
