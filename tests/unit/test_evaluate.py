@@ -231,3 +231,18 @@ def test_policies_are_keyword_only():
         parameters = inspect.signature(function).parameters
         assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name in Policies.__slots__)
     assert set(Policies.__slots__) <= set(inspect.signature(evaluate).parameters)
+
+
+@pytest.mark.parametrize("wrong", [None, 3])
+def test_measures_that_are_none(wrong):
+    with pytest.raises(MeasureError, match=f"^expected measures such as 'nDCG@10', got {wrong}$"):
+        evaluate(QRELS, RUNS, wrong)
+
+
+def test_undefined_topics_are_counted():
+    assert evaluate(QRELS, RUNS, ["AP", "RR"]).undefined == (1, 0)
+    assert evaluate(QRELS, RUNS, ["AP"], degenerate="skip").undefined == (1,)
+
+
+def test_masked_labels_are_not_looked_at():
+    assert score("P@2", [[1, float("inf")]], mask=[[True, False]]).tolist() == [0.5]

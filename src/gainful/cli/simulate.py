@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, Token
 
 from gainful.cli.output import as_json, note
 from gainful.cli.shell import shell_of
@@ -16,20 +19,31 @@ from gainful.errors import DataError
 from gainful.io.write import write_qrels, write_run
 
 
+def _whole(_: type, tokens: Sequence[Token]) -> int:
+    """Cyclopts would round 1.5 to 2."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"expected a whole number, got {tokens[0].value!r}.") from None
+
+
+Whole = Annotated[int, Parameter(converter=_whole)]
+
+
 @shell_of(collection_of)
 def simulate(
     folder: Path,
     /,
     *,
-    topics: int = 50,
-    systems: int = 60,
-    depth: int = 1000,
-    pool_depth: int = 20,
-    contributors: int | None = None,
-    team_size: int = 4,
+    topics: Whole = 50,
+    systems: Whole = 60,
+    depth: Whole = 1000,
+    pool_depth: Whole = 20,
+    contributors: Annotated[int | None, Parameter(converter=_whole)] = None,
+    team_size: Whole = 4,
     spam: float = LABEL_SHARES[-2],
     missing: float = 0.0,
-    seed: int = 0,
+    seed: Whole = 0,
 ) -> None:
     """Make a test collection.
 

@@ -261,3 +261,36 @@ class TestProgress:
     def test_silent_for_a_few(self, gainful, paths, monkeypatch):
         pretend_terminal(monkeypatch, "stderr")
         assert "Reading" not in gainful("evaluate", QRELS, *paths[:3]).err
+
+
+class TestKindness:
+    def test_a_measure_among_the_runs(self, gainful):
+        status, out, err = gainful("evaluate", QRELS, A, "AP@5", "-m", "nDCG@3")
+        assert (status, out) == (1, "")
+        assert err == "gainful: error: AP@5: no such file; if you mean the measure, write -m AP@5\n"
+
+    def test_either_spelling_of_the_flag(self, gainful):
+        assert gainful("evaluate", QRELS, A, "--measure", "AP") == gainful("evaluate", QRELS, A, "--measures", "AP")
+
+    def test_a_name_that_says_nothing_is_refused(self, gainful, tmp_path):
+        path = tmp_path / "x.parquet"
+        status, _, err = gainful("evaluate", QRELS, A, "-o", path)
+        expected = "expected a name that ends in .txt, .csv, .json, .tex, or --format to say what to write"
+        assert (status, err) == (1, f"gainful: error: {path}: {expected}\n")
+        assert not path.exists()
+
+    @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+    def test_output_may_be_the_screen(self, gainful, name):
+        assert (
+            gainful("evaluate", QRELS, A, "--format", "csv", f"--output={name}").out
+            == gainful("evaluate", QRELS, A, "--format", "csv").out
+        )
+
+    def test_undefined_topics_are_told(self, gainful, tmp_path):
+        qrels, run = tmp_path / "q", tmp_path / "r"
+        qrels.write_text("1 0 a 1\n2 0 b 0\n3 0 c 0\n")
+        run.write_text("1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n3 Q0 c 1 1 t\n")
+        notes = gainful("evaluate", qrels, run, "-m", "AP", "-m", "P@5").err.splitlines()
+        assert notes[1:] == ["note: AP is undefined for 2 topics and counts as 0 there"]
+        notes = gainful("evaluate", qrels, run, "-m", "AP", "--degenerate", "skip").err.splitlines()
+        assert notes[1:] == ["note: AP is undefined for 2 topics and is left out of the mean there"]

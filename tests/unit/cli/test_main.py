@@ -96,7 +96,7 @@ USAGE = {
     "evaluate q r --ties tre": 'Invalid value "tre" for --ties. Choose from: "trec", "order", "expected". '
     "Did you mean \"trec\"? Try 'gainful evaluate --help'.",
     "explain q r s": "Unused Tokens: ['s']. Try 'gainful explain --help'.",
-    "simulate f --topics many": 'Invalid value for --topics: unable to convert "many" into int. '
+    "simulate f --topics many": "Invalid value for --topics: expected a whole number, got 'many'. "
     "Try 'gainful simulate --help'.",
 }
 
@@ -175,3 +175,15 @@ def test_our_own_mistakes_keep_their_traceback(gainful, monkeypatch):
     monkeypatch.setattr(cli, "app", fail)
     with pytest.raises(ZeroDivisionError):
         gainful("evaluate")
+
+
+def test_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "gainful", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"gainful {__version__}\n")
+
+
+def test_a_closed_stdout_is_no_crash():
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m gainful measures P >&-"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

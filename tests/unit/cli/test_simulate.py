@@ -72,3 +72,11 @@ def test_flags_reach_the_function(gainful, tmp_path, flag):
     gainful("simulate", tmp_path / "new", *SMALL, flag, "1")
     settings = json.loads((tmp_path / "new" / "collection.json").read_text())["settings"]
     assert settings[flag.strip("-").replace("-", "_")] == 1
+
+
+def test_numbers_are_not_rounded(gainful, tmp_path):
+    status, out, err = gainful("simulate", tmp_path / "new", "--seed", "1.5")
+    assert (status, out) == (2, "")
+    message = "Invalid value for --seed: expected a whole number, got '1.5'. Try 'gainful simulate --help'."
+    assert err == f"gainful: error: {message}\n"
+    assert not (tmp_path / "new").exists()

@@ -133,3 +133,18 @@ def test_summary_of_nothing(summary):
 def test_summaries_are_over_the_last_axis():
     values = np.arange(6.0).reshape(2, 3)
     assert summarise(values, np.ones((2, 3), bool), "mean").tolist() == [1, 4]
+
+
+def test_scores_behave_like_a_mapping_of_measures(scores):
+    assert list(scores) == ["nDCG@10", "NumRet"]
+    assert len(scores) == 2
+    assert "NumRet" in scores
+    assert "AP" not in scores
+    assert repr(scores) == str(scores)
+    assert len(repr(scores["NumRet"])) < 80
+
+
+def test_a_system_named_as_the_topics_are():
+    matrix = ScoreMatrix(values=np.zeros((1, 1)), systems=("query_id",), topics=("1",))
+    with pytest.raises(DataError, match=r"^a system is called 'query_id', as is the column of topics: rename it$"):
+        matrix.to_frame()

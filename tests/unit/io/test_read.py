@@ -13,6 +13,7 @@ import pytest
 
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.errors import DataError
 from gainful.io import iterate_runs, read, read_qrels, read_run, read_runs
 
 LINE = "1 Q0 a 1 2.5 t\n"
@@ -294,3 +295,27 @@ def test_an_iterator_of_runs_is_not_consumed_ahead() -> None:
 def test_types() -> None:
     assert isinstance(read_qrels({"1": {"a": 1}}), Qrels)
     assert isinstance(read_run({"1": {"a": 1}}), Run)
+
+
+def test_json_of_a_dict(folder: Path, refused) -> None:
+    Path("q.json").write_text('{"1": {"a": 2, "b": null}}')
+    assert read_qrels("q.json").frame.rows() == [("1", "a", 2.0), ("1", "b", None)]
+    Path("r.json").write_text('{\n "1": {"a": 0.5},\n "2": {}\n}')
+    assert [(run.name, run.frame.rows()) for run in read_runs("r.json")] == [("r", [("1", "a", 0.5)])]
+    Path("x.json").write_text("3")
+    with refused("x.json: expected {topic: {doc: score}}, got int"):
+        read_run("x.json")
+    Path("x.json").write_text('{"1": {"a": "good"}}')
+    with refused("x.json: qrels dict, topic '1', doc 'a': expected a number as label, got 'good' (str)"):
+        read_qrels("x.json")
+    Path("x.json").write_text("[" * 100_000)
+    with pytest.raises(DataError, match=r"^x\.json: cannot be read as JSON: "):
+        read_run("x.json")
+
+
+def test_lists_of_records_and_of_frames() -> None:
+    records = [{"query_id": "1", "doc_id": "a", "score": 2}, {"query_id": "1", "doc_id": "b", "score": 0.5}]
+    rows = [("1", "a", 2.0), ("1", "b", 0.5)]
+    assert [run.frame.rows() for run in read_runs(records)] == [rows]
+    pandas = pytest.importorskip("pandas")
+    assert [run.frame.rows() for run in read_runs([pandas.DataFrame(records), pl.DataFrame(records)])] == [rows, rows]

@@ -284,3 +284,13 @@ def test_a_pipe_is_written_to_and_not_replaced(folder: Path) -> None:
     finally:
         os.close(reader)
     assert stat.S_ISFIFO((folder / "pipe").stat().st_mode)
+
+
+def test_whatever_can_be_read_can_be_written(folder: Path, refused) -> None:
+    write_run({"1": {"a": 0.5}}, "r.txt")
+    write_qrels({"1": {"a": 2}}, "q.txt")
+    assert Path("r.txt").read_text() == "1 Q0 a 1 0.5 run\n"
+    assert Path("q.txt").read_text() == "1 0 a 2\n"
+    with refused("expected a path, a dict of dicts, a frame or a list of named tuples as run, got int"):
+        write_run(3, "x.txt")
+    assert not Path("x.txt").exists()
