@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from gainful.data.policies import Policies
 from gainful.errors import DataError, MeasureError, PolicyError
 from gainful.evaluate import compute, evaluate, score
-from gainful.measures import parse_measure, parse_measures
+from gainful.measures import measure as register
+from gainful.measures import parse_measure, parse_measures, unregister
 from worlds import World, expected_scores, measures, qrels_of, runs_of, worlds
 
 # Topic 1 has a forbidden document, 2 has nothing relevant, 3 is what the second run has nothing for.
@@ -246,3 +247,16 @@ def test_undefined_topics_are_counted():
 
 def test_masked_labels_are_not_looked_at():
     assert score("P@2", [[1, float("inf")]], mask=[[True, False]]).tolist() == [0.5]
+
+
+def test_a_measure_of_another_shape_is_named():
+    @register("Wrong")
+    def wrong(rankings):
+        """Not one score a row. Never undefined."""
+        return np.zeros(rankings.n_rows + 1)
+
+    try:
+        with pytest.raises(MeasureError, match=r"^Wrong: expected 6 scores, one a row, got shape \(7,\)$"):
+            evaluate(QRELS, RUNS, "Wrong")
+    finally:
+        unregister("Wrong")

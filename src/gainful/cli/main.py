@@ -5,6 +5,7 @@ A command's module, and with it polars, is imported only when that command runs.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -64,6 +65,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         # A name that the terminal's encoding lacks is shown escaped, not answered with a traceback.
         getattr(stream, "reconfigure", _ignore)(errors="backslashreplace")
     words = list(sys.argv[1:] if tokens is None else tokens)
+    gc.disable()  # a command makes next to no cycles, and its imports are a tenth faster
     try:
         app(words)
         sys.stdout.flush()
@@ -79,6 +81,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        gc.enable()
     return 0
 
 

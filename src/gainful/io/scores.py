@@ -71,20 +71,9 @@ def write_scores(scores: Scores, path: str | Path) -> None:
 
 
 def read_scores(source: Any) -> Scores:
-    """Scores from a table: what `evaluate` returns, for the analyses that start from it.
+    """Scores from a table, long or wide, each measure summarised by its mean.
 
-    Parameters
-    ----------
-    source
-        A file (.csv, .tsv, .jsonl, .json or .parquet; compressed or not), a frame, `ScoreMatrix` or `Scores`. Long:
-        the columns run, measure (optional), query_id and score. Wide: a row a topic, a column a system, and a query_id
-        column if there is one (else topics are numbered from 1). Rows of query_id 'all' are means and not read. A cell
-        that is empty, null, NA or, in a wide table, NaN is left out: it does not count.
-
-    Returns
-    -------
-    Scores
-        One measure, named 'score', for a wide table. The policies are the defaults: a table does not tell them.
+    `gainful.read_scores`, which stands on this, knows the measures and how they are summarised.
 
     Examples
     --------
