@@ -103,7 +103,7 @@ def _assemble(
     ignored: list[int],
     policies: Policies,
 ) -> Rankings:
-    row = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+    row = _concatenate(rows)
     rank = _concatenate([h.rank for h in hits])
     document = _concatenate([h.document for h in hits])
     order = _row_order(row, rank)
