@@ -22,6 +22,13 @@ class PolicyError(GainfulError):
     """A policy value that does not exist, or one that a measure cannot honour."""
 
 
+class MissingExtraError(GainfulError):
+    """A package that only an extra of gainful brings is not installed."""
+
+    def __init__(self, extra: str, what: str) -> None:
+        super().__init__(f"{what} needs packages that are not installed: pip install 'gainful[{extra}]'")
+
+
 def did_you_mean(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str:
     """' Did you mean 'x'?' for the closest known spelling, or nothing if none is that much alike."""
     names = list(known)

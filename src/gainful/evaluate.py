@@ -178,7 +178,8 @@ def read_scores(source: Any) -> Scores:
     Parameters
     ----------
     source
-        A file (.csv, .tsv, .jsonl, .json or .parquet; compressed or not), a frame, `ScoreMatrix` or `Scores`. Long:
+        A file (.csv, .tsv, .jsonl, .json or .parquet; compressed or not), a frame, an array of systems × topics,
+        `ScoreMatrix` or `Scores`. Long:
         the columns run, measure (optional), query_id and score. Wide: a row a topic, a column a system, and a query_id
         column if there is one (else topics are numbered from 1). Rows of query_id 'all' are means and not read. A cell
         that is empty, null, NA or, in a wide table, NaN is left out: it does not count.

@@ -6,11 +6,13 @@ import inspect
 import json
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 
 import gainful
+from gainful.cli.inputs import Source
 from gainful.cli.main import COMMANDS, app
 from gainful.cli.shell import parameter_texts, summary
 
@@ -20,7 +22,9 @@ README = Path(__file__).parents[2] / "README.md"
 WITHOUT_TWIN = {"measures", "demo"}
 TWINS = sorted(COMMANDS.keys() - WITHOUT_TWIN)
 # What only a command line has: where results go, and how they look there.
-OF_THE_SHELL = {"format", "output", "per_topic", "folder"}
+OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown"}
+# A command reads these from files; see gainful.cli.inputs.Source.
+READ_FROM_FILES = {"scores"}
 # A function needs it; the command lists what there is to choose from.
 OPTIONAL_AT_THE_SHELL = {("explain", "query")}
 
@@ -32,6 +36,15 @@ def command_function(name: str):
 def arguments(name: str):
     collection = app[name].assemble_argument_collection(parse_docstring=True)
     return {argument.field_info.name: argument for argument in collection}
+
+
+def flags(name: str):
+    """The options of a command, those it shares with others (`Source`, `Shown`) included."""
+    for parameter in inspect.signature(command_function(name)).parameters.values():
+        if is_dataclass(parameter.default):
+            yield from (field.name for field in fields(parameter.default))
+        elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            yield parameter.name
 
 
 def test_commands_are_those_listed():
@@ -50,13 +63,15 @@ class TestTwins:
     def test_same_parameters(self, name):
         function = inspect.signature(getattr(gainful, name)).parameters
         command = inspect.signature(command_function(name)).parameters
-        assert set(function) <= set(command)
+        assert set(function) - READ_FROM_FILES <= set(command)
         assert set(command) - set(function) <= OF_THE_SHELL
 
     def test_same_defaults(self, name):
         command = inspect.signature(command_function(name)).parameters
         for parameter in inspect.signature(getattr(gainful, name)).parameters.values():
-            if (name, parameter.name) in OPTIONAL_AT_THE_SHELL:
+            if parameter.name in READ_FROM_FILES:
+                assert isinstance(command["source"].default, Source)
+            elif (name, parameter.name) in OPTIONAL_AT_THE_SHELL:
                 assert command[parameter.name].default is None
             else:
                 assert command[parameter.name].default == parameter.default, parameter.name
@@ -64,16 +79,19 @@ class TestTwins:
     def test_same_help(self, name):
         texts = parameter_texts(getattr(gainful, name))
         for parameter, argument in arguments(name).items():
-            if parameter in texts and (name, parameter) not in OPTIONAL_AT_THE_SHELL:
+            if (
+                parameter in texts
+                and (name, parameter) not in OPTIONAL_AT_THE_SHELL
+                and parameter not in READ_FROM_FILES
+            ):
                 assert argument.parameter.help == texts[parameter], parameter
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 class TestEveryCommand:
     def test_flags_are_spelled_as_the_parameters(self, name):
-        for parameter in inspect.signature(command_function(name)).parameters.values():
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-                assert arguments(name)[parameter.name].names[0] == "--" + parameter.name.replace("_", "-")
+        for parameter in flags(name):
+            assert arguments(name)[parameter].names[0] == "--" + parameter.replace("_", "-")
 
     def test_every_parameter_has_help(self, name):
         assert all(argument.parameter.help for argument in arguments(name).values())
@@ -82,9 +100,8 @@ class TestEveryCommand:
         status, out, err = gainful(name, "--help")
         assert (status, err) == (0, "")
         assert COMMANDS[name].split()[0] in out
-        for parameter in inspect.signature(command_function(name)).parameters.values():
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-                assert "--" + parameter.name.replace("_", "-") in out
+        for parameter in flags(name):
+            assert "--" + parameter.replace("_", "-") in out
 
     @pytest.mark.skipif(not README.exists(), reason="no README yet")
     def test_readme_shows_it(self, name):

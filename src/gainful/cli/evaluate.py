@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from cyclopts import Parameter
 
+from gainful.cli.inputs import Measures, refuse_measures
 from gainful.cli.output import (
     Format,
     Output,
@@ -30,18 +28,11 @@ from gainful.cli.shell import shell_of
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
-from gainful.errors import DataError, MeasureError
 from gainful.evaluate import DEFAULT_MEASURES
 from gainful.evaluate import evaluate as scores_of
-from gainful.measures import parse_measures
 
 # More runs than this side by side do not fit a screen: then per-topic tables have a row a topic and run.
 _SIDE_BY_SIDE = 8
-
-
-Measures = Annotated[
-    tuple[str, ...], Parameter(name=("--measures", "--measure", "-m"), negative="", show_default=" ".join)
-]
 
 
 @shell_of(scores_of)
@@ -50,9 +41,7 @@ def evaluate(
     runs: Annotated[list[str], Parameter(name="RUN...")],
     /,
     *,
-    measures: Annotated[
-        tuple[str, ...], Parameter(name=("--measures", "--measure", "-m"), negative="", show_default=" ".join)
-    ] = (DEFAULT_MEASURES),
+    measures: Measures = DEFAULT_MEASURES,
     per_topic: Annotated[bool, Parameter(negative="", show_default=False)] = False,
     format: Format | None = None,
     output: Output = None,
@@ -73,7 +62,7 @@ def evaluate(
     output
         Write to this file instead of the screen.
     """
-    _refuse_measures(runs)
+    refuse_measures(runs)
     with reading(runs) as given:
         scores = scores_of(
             qrels,
@@ -99,15 +88,6 @@ def evaluate(
     emit(text, output)
     for line in remarks(scores):
         note(line)
-
-
-def _refuse_measures(runs: list[str]) -> None:
-    """``-m nDCG@10 AP`` asks for a run called AP: say what was meant."""
-    for name in runs:
-        if not Path(name).exists():
-            with suppress(MeasureError):
-                parse_measures(name)
-                raise DataError(f"{name}: no such file; if you mean the measure, write -m {shlex.quote(name)}")
 
 
 def long_rows(scores: Scores, *, per_topic: bool) -> Iterator[tuple[str, str, str, float]]:

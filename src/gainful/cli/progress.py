@@ -1,4 +1,4 @@
-"""A bar on stderr while many runs are read; nothing where nobody would see it."""
+"""Bars on stderr while something takes long; nothing where nobody would see them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from gainful.data.run import Run
 from gainful.io.read import iterate_runs
+from gainful.progress import tracked_by
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+T = TypeVar("T")
 
 # Fewer files are read before a bar would have been noticed.
 _MANY = 20
@@ -21,9 +28,37 @@ def reading(runs: list[str]) -> Iterator[Iterable[str] | Iterable[Run]]:
     if (countable and len(runs) < _MANY) or not sys.stderr.isatty():
         yield runs
         return
+    with _bar() as bar:
+        yield bar.track(iterate_runs(runs), total=len(runs) if countable else None, description="Reading runs")
+
+
+@contextmanager
+def bars() -> Iterator[None]:
+    """Show how far the work inside is, for all that `gainful.progress.track` is told."""
+    if not sys.stderr.isatty():
+        yield
+        return
+
+    active: list[str] = []
+
+    def shown(steps: Iterable[T], total: int, label: str) -> Iterable[T]:
+        if total < 2 or active:  # work within work has no bar of its own
+            yield from steps
+            return
+        active.append(label)
+        try:
+            with _bar() as bar:
+                yield from bar.track(steps, total=total, description=label)
+        finally:
+            active.pop()
+
+    with tracked_by(shown):
+        yield
+
+
+def _bar() -> Progress:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield bar.track(iterate_runs(runs), total=len(runs) if countable else None, description="Reading runs")
+    return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter, Token
+from cyclopts import Parameter
 
+from gainful.cli.inputs import Whole, whole
 from gainful.cli.output import as_json, note
 from gainful.cli.shell import shell_of
 from gainful.data.simulate import LABEL_SHARES, Collection
 from gainful.data.simulate import simulate as collection_of
 from gainful.errors import DataError
 from gainful.io.write import write_qrels, write_run
-
-
-def _whole(_: type, tokens: Sequence[Token]) -> int:
-    """Cyclopts would round 1.5 to 2."""
-    try:
-        return int(tokens[0].value)
-    except ValueError:
-        raise ValueError(f"expected a whole number, got {tokens[0].value!r}.") from None
-
-
-Whole = Annotated[int, Parameter(converter=_whole)]
 
 
 @shell_of(collection_of)
@@ -39,7 +29,7 @@ def simulate(
     systems: Whole = 60,
     depth: Whole = 1000,
     pool_depth: Whole = 20,
-    contributors: Annotated[int | None, Parameter(converter=_whole)] = None,
+    contributors: Annotated[int | None, Parameter(converter=whole)] = None,
     team_size: Whole = 4,
     spam: float = LABEL_SHARES[-2],
     missing: float = 0.0,

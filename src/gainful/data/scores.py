@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -127,6 +127,19 @@ class Scores:
         at = self.measures.index(label)
         values = np.where(self.counted[at], self.values[at], np.nan)
         return ScoreMatrix(values=values, systems=self.systems, topics=self.topics, measure=label)
+
+    def only(self, measures: Sequence[str]) -> Scores:
+        """The scores of some measures, in that order."""
+        at = [self.measures.index(self[measure].measure) for measure in measures]
+        return replace(
+            self,
+            values=self.values[at],
+            counted=self.counted[at],
+            measures=tuple(self.measures[i] for i in at),
+            summaries=tuple(self.summaries[i] for i in at),
+            higher=tuple(self.higher[i] for i in at),
+            undefined=tuple(self.undefined[i] for i in at) if self.undefined else (),
+        )
 
     def __str__(self) -> str:
         shape = f"{len(self.measures)} measures × {len(self.systems)} systems × {len(self.topics)} topics"

@@ -87,6 +87,8 @@ def read_scores(source: Any) -> Scores:
         counted = ~np.isnan(source.values)[None]
         axes = ((source.measure,), source.systems, source.topics)
         return _scores(source.values[None], counted, axes)
+    if isinstance(source, (np.ndarray, list, tuple)):
+        return read_scores(_matrix(source))
     where, frame = _frame(source)
     if not frame.height or not frame.width:
         raise DataError(f"{where}: expected scores, got an empty table")
@@ -96,6 +98,20 @@ def read_scores(source: Any) -> Scores:
     # Any other column of a wide table is a system, whatever it is called.
     wide = _our_names(frame, {"query_id": _ALIASES["query_id"]})
     return _cube(_from_wide(wide, where), where)
+
+
+def _matrix(source: Any) -> ScoreMatrix:
+    """Systems × topics without names: they are numbered from 1."""
+    try:
+        values = np.asarray(source, np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.ndim != 2 or not values.size:
+        raise DataError("expected an array of systems × topics, all rows of the same length")
+    if np.isinf(values).any():
+        raise DataError("expected finite scores (NaN where there is none), got an infinite one")
+    systems, topics = (tuple(str(number) for number in range(1, n + 1)) for n in values.shape)
+    return ScoreMatrix(values=values, systems=systems, topics=topics)
 
 
 def _suffix(plain: Path | Any, path: Path) -> str:

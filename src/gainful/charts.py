@@ -1,0 +1,91 @@
+"""What all charts share: Altair when there is one, one look, and how a chart becomes a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gainful.errors import DataError, MissingExtraError
+from gainful.io.write import write_atomically
+
+if TYPE_CHECKING:
+    import altair
+
+# Okabe & Ito's colours: told apart by readers who do not see all colours, and in print.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442")
+WIDTH, HEIGHT = 560, 320
+SUFFIXES = (".html", ".svg", ".png", ".pdf", ".json")
+
+
+def load_altair() -> Any:
+    """The altair package, or an error that names the extra."""
+    try:
+        import altair
+        import vl_convert  # noqa: F401 (writes SVG, PNG and PDF, and the script of an HTML page)
+    except ImportError:
+        raise MissingExtraError("plots", "a chart") from None
+    altair.data_transformers.disable_max_rows()
+    return altair
+
+
+def styled(chart: Any, title: str) -> altair.TopLevelMixin:
+    """The chart in the house's look; `title` says what is seen, in a few words."""
+    done: altair.TopLevelMixin = (
+        chart.properties(title=title)
+        .configure(background="white")
+        .configure_range(category=list(COLOURS))
+        .configure_axis(grid=True, gridColor="#e5e5e5", domainColor="#888888", tickColor="#888888", labelLimit=240)
+        .configure_view(stroke=None)
+        .configure_title(anchor="start", fontSize=14)
+        .configure_legend(labelLimit=240)
+    )
+    return done
+
+
+def save_chart(chart: altair.TopLevelMixin, path: str | Path) -> None:
+    """Write a chart, all of it or nothing: .html (opens without a network), .svg, .png, .pdf or .json (Vega-Lite).
+
+    Parameters
+    ----------
+    chart
+        What `chart()` of a result gives.
+    path
+        Its ending says what is written.
+    """
+    path = Path(path)
+    check_chart_path(path)
+    import vl_convert
+
+    specification = chart.to_dict()
+    data: bytes
+    match path.suffix.lower():
+        case ".html":
+            data = _page(specification, vl_convert.javascript_bundle(None)).encode()
+        case ".svg":
+            data = vl_convert.vegalite_to_svg(specification).encode()
+        case ".png":
+            data = vl_convert.vegalite_to_png(specification, scale=2)
+        case ".pdf":
+            data = vl_convert.vegalite_to_pdf(specification)
+        case _:
+            data = chart.to_json().encode()
+    write_atomically(path, data)
+
+
+def _page(specification: object, script: str) -> str:
+    """A page of its own. No name from the data can end the script: vl-convert's own page would let it."""
+    content = json.dumps(specification).replace("<", "\\u003c")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><title>gainful</title></head>\n'
+        f'<body><div id="chart"></div>\n<script type="module">{script}\n'
+        f'window.vegaEmbed("#chart", {content}, {{renderer: "svg"}});</script></body>\n</html>\n'
+    )
+
+
+def check_chart_path(path: str | Path) -> None:
+    """Refuse, before any long work, a name that no chart can be written to, and a chart without its packages."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise DataError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
+    load_altair()

@@ -1,0 +1,105 @@
+"""What the analyses start from: judgments and runs, or a table of scores."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, Token
+
+from gainful.cli.progress import reading
+from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
+from gainful.data.scores import Scores
+from gainful.errors import DataError, MeasureError
+from gainful.evaluate import DEFAULT_MEASURES, evaluate, read_scores
+from gainful.measures import parse_measures
+
+Files = Annotated[tuple[str, ...], Parameter(name="QRELS RUN...", show_default=False)]
+Measures = Annotated[
+    tuple[str, ...], Parameter(name=("--measures", "--measure", "-m"), negative="", show_default=" ".join)
+]
+
+
+def whole(_: type, tokens: Sequence[Token]) -> int:
+    """Cyclopts would round 1.5 to 2."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"expected a whole number, got {tokens[0].value!r}.") from None
+
+
+Whole = Annotated[int, Parameter(converter=whole)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where scores come from.
+
+    Parameters
+    ----------
+    scores
+        A table of scores instead of judgments and runs: long (run, measure, query_id, score) as 'gainful evaluate
+        --per-topic --format csv' writes it, or wide (a row a topic, a column a run).
+    measures
+        What to compute, such as nDCG@10; of a table, the measures to take from it (all if not given).
+    ties
+        Documents with equal scores: trec (by document id, as trec_eval), order (as in the run), or expected (the
+        mean over all their orders).
+    unjudged
+        Documents without a judgment: zero (label 0, holding their rank) or condensed (removed before ranking).
+    missing
+        Judged topics that a run has nothing for: empty (scored as an empty ranking), skip or error.
+    degenerate
+        Where a measure is undefined: zero, nan, skip or one.
+    duplicates
+        A document twice in a topic: error or first.
+    """
+
+    scores: Path | None = None
+    measures: Measures = ()
+    ties: Ties = "trec"
+    unjudged: Unjudged = "zero"
+    missing: Missing = "empty"
+    degenerate: Degenerate = "zero"
+    duplicates: Duplicates = "error"
+
+    def read(self, files: tuple[str, ...]) -> Scores:
+        """The scores, from `files` (judgments, then runs) or from the table."""
+        if self.scores is not None:
+            return self._table(files)
+        if len(files) < 2:
+            got = f"only {files[0]!r}" if files else "none"
+            raise DataError(f"expected judgments and runs, or --scores FILE, got {got}")
+        qrels, *runs = files
+        refuse_measures(runs)
+        with reading(runs) as given:
+            return evaluate(
+                qrels,
+                given,
+                self.measures or DEFAULT_MEASURES,
+                ties=self.ties,
+                unjudged=self.unjudged,
+                missing=self.missing,
+                degenerate=self.degenerate,
+                duplicates=self.duplicates,
+            )
+
+    def _table(self, files: tuple[str, ...]) -> Scores:
+        if files:
+            raise DataError(f"expected either judgments and runs or --scores FILE, got both: {' '.join(files)}")
+        scores = read_scores(self.scores)
+        return scores.only(self.measures) if self.measures else scores
+
+
+def refuse_measures(runs: list[str]) -> None:
+    """``-m nDCG@10 AP`` asks for a run called AP: say what was meant."""
+    for name in runs:
+        if not Path(name).exists():
+            with suppress(MeasureError):
+                parse_measures(name)
+                raise DataError(f"{name}: no such file; if you mean the measure, write -m {shlex.quote(name)}")

@@ -1,0 +1,59 @@
+"""Complete matrices out of scores: what every analysis of systems × topics stands on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from gainful.data.scores import ScoreMatrix, Scores
+from gainful.errors import DataError
+
+Gaps = Literal["error", "drop"]
+
+
+def complete_matrices(
+    scores: Scores, *, gaps: Gaps = "error", least_systems: int = 2, least_topics: int = 2
+) -> tuple[ScoreMatrix, ...]:
+    """One matrix a measure, without a gap.
+
+    Parameters
+    ----------
+    scores
+        From `read_scores` or `evaluate`.
+    gaps
+        A topic in which a system has no score, or NaN: ``error``, or ``drop`` to leave the topic out for all systems.
+    least_systems, least_topics
+        Fewer are refused.
+    """
+    if len(scores.systems) < least_systems:
+        raise DataError(
+            f"expected at least {least_systems} runs, got {len(scores.systems)}: {', '.join(scores.systems)}"
+        )
+    return tuple(_complete(scores[measure], gaps, least_topics) for measure in scores.measures)
+
+
+def _complete(matrix: ScoreMatrix, gaps: Gaps, least_topics: int) -> ScoreMatrix:
+    absent = np.isnan(matrix.values)
+    if absent.any():
+        if gaps == "error":
+            raise DataError(_where(matrix, absent))
+        kept = np.flatnonzero(~absent.any(axis=0))
+        topics = tuple(matrix.topics[t] for t in kept)
+        matrix = replace(matrix, values=matrix.values[:, kept], topics=topics)
+    if len(matrix.topics) < least_topics:
+        left = "left that have a score for every run" if absent.any() else "of " + matrix.measure
+        raise DataError(f"expected at least {least_topics} topics {left}, got {len(matrix.topics)}")
+    return matrix
+
+
+def _where(matrix: ScoreMatrix, absent: np.typing.NDArray[np.bool_]) -> str:
+    system, topic = (int(at[0]) for at in np.nonzero(absent))
+    more = int(absent.sum()) - 1
+    others = f" (and {more} more)" if more else ""
+    return (
+        f"{matrix.measure}: run {matrix.systems[system]!r} has no score for topic {matrix.topics[topic]!r}{others}, "
+        "but runs are compared on the same topics: score missing topics as empty rankings (missing='empty'), or leave "
+        "out topics that some run lacks (gaps='drop')"
+    )
