@@ -61,7 +61,8 @@ def save_chart(chart: altair.TopLevelMixin, path: str | Path) -> None:
     data: bytes
     match path.suffix.lower():
         case ".html":
-            data = _page(specification, vl_convert.javascript_bundle(None)).encode()
+            script = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # all of Vega, as documented
+            data = _page(specification, script).encode()
         case ".svg":
             data = vl_convert.vegalite_to_svg(specification).encode()
         case ".png":
