@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gainful.charts import save_chart
     from gainful.data.policies import Policies
     from gainful.data.qrels import Qrels
     from gainful.data.rankings import Rankings
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gainful.measures.check import check_measure
     from gainful.measures.grammar import parse_measure, parse_measures
     from gainful.measures.registry import Measure, measure
+    from gainful.meta.sensitivity import Sensitivity, sensitivity
 
 __version__ = "0.1.0"
 
@@ -44,6 +46,7 @@ _HOME = {
     "Run": "gainful.data.run",
     "ScoreMatrix": "gainful.data.scores",
     "Scores": "gainful.data.scores",
+    "Sensitivity": "gainful.meta.sensitivity",
     "Truth": "gainful.data.simulate",
     "check_measure": "gainful.measures.check",
     "evaluate": "gainful.evaluate",
@@ -55,7 +58,9 @@ _HOME = {
     "read_run": "gainful.io.read",
     "read_runs": "gainful.io.read",
     "read_scores": "gainful.evaluate",
+    "save_chart": "gainful.charts",
     "score": "gainful.evaluate",
+    "sensitivity": "gainful.meta.sensitivity",
     "simulate": "gainful.data.simulate",
     "write_qrels": "gainful.io.write",
     "write_run": "gainful.io.write",
@@ -76,6 +81,7 @@ __all__ = [
     "Run",
     "ScoreMatrix",
     "Scores",
+    "Sensitivity",
     "Truth",
     "check_measure",
     "evaluate",
@@ -87,7 +93,9 @@ __all__ = [
     "read_run",
     "read_runs",
     "read_scores",
+    "save_chart",
     "score",
+    "sensitivity",
     "simulate",
     "write_qrels",
     "write_run",

@@ -22,7 +22,7 @@ README = Path(__file__).parents[2] / "README.md"
 WITHOUT_TWIN = {"measures", "demo"}
 TWINS = sorted(COMMANDS.keys() - WITHOUT_TWIN)
 # What only a command line has: where results go, and how they look there.
-OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown"}
+OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha"}
 # A command reads these from files; see gainful.cli.inputs.Source.
 READ_FROM_FILES = {"scores"}
 # A function needs it; the command lists what there is to choose from.

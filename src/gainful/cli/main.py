@@ -24,6 +24,8 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 COMMANDS = {
     "evaluate": "Score runs against judgments.",
     "explain": "Show how the score of one topic comes about, rank by rank, and where it was lost.",
+    "sensitivity": "Find which measure tells systems apart: the significance of all pairs, and the share that is told "
+    "apart.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
     "demo": "Take the five-minute tour on a simulated collection.",

@@ -1,0 +1,59 @@
+"""`gainful sensitivity`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.output import Table, number
+from gainful.cli.results import Shown
+from gainful.cli.shell import shell_of
+from gainful.data.paired import Gaps
+from gainful.meta.sensitivity import Method
+from gainful.meta.sensitivity import Sensitivity as Found
+from gainful.meta.sensitivity import sensitivity as sensitivity_of
+
+
+@shell_of(sensitivity_of)
+def sensitivity(
+    files: Files = (),
+    /,
+    *,
+    methods: Annotated[tuple[Method, ...], Parameter(negative="", show_default=" ".join)] = ("studentized",),
+    resamples: Whole = 1000,
+    alpha: float = 0.05,
+    seed: Whole = 0,
+    gaps: Gaps = "error",
+    source: Source = Source(),
+    shown: Shown = Shown(),
+) -> None:
+    """Find which measure tells systems apart.
+
+    Parameters
+    ----------
+    files
+        Judgments, then runs: files, folders or globs; not with --scores.
+    alpha
+        The level at which the table counts a pair as told apart.
+    """
+    with shown.working():
+        found = sensitivity_of(source.read(files), methods=methods, resamples=resamples, seed=seed, gaps=gaps)
+        table = _table(found, alpha)
+    shown.show(found, table)
+
+
+def _table(found: Found, alpha: float) -> Table:
+    rows = [
+        [
+            test.measure,
+            test.method,
+            str(len(test.curve())),
+            number(test.discriminative_power(alpha)),
+            number(test.detectable_difference(alpha)),
+        ]
+        for test in found.tests
+    ]
+    header = ["measure", "method", "pairs", f"told apart (α={alpha:g})", "detectable difference"]
+    return Table(header=header, rows=rows, names=(0, 1))

@@ -1,0 +1,260 @@
+"""Which measure tells systems apart: significance of all pairs, and the share of pairs that are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+from gainful.data.paired import Gaps, complete_matrices
+from gainful.data.scores import ScoreMatrix
+from gainful.errors import GainfulError, did_you_mean
+from gainful.evaluate import read_scores
+from gainful.stats.paired import bootstrap, pairs, t_test, tukey_hsd, wilcoxon
+from gainful.stats.resample import FloatArray, check_resamples
+
+if TYPE_CHECKING:
+    import altair
+
+Method = Literal["studentized", "shifted", "sign", "t", "wilcoxon", "tukey"]
+
+# Levels that papers report.
+LEVELS = (0.01, 0.05, 0.1)
+# More points than this on a curve cannot be seen.
+_POINTS = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairTests:
+    """The significance of all pairs of systems under one measure and method.
+
+    Parameters
+    ----------
+    measure, method
+        What was measured, and how pairs were tested.
+    systems
+        The names of rows and columns.
+    asl
+        Systems × systems: the achieved significance level (p-value) of each pair.
+    difference
+        Systems × systems: mean of the row's system less that of the column's.
+    """
+
+    measure: str
+    method: Method
+    systems: tuple[str, ...]
+    asl: FloatArray
+    difference: FloatArray
+
+    def curve(self) -> FloatArray:
+        """The levels of all pairs, ascending: a measure is the more sensitive the lower its curve."""
+        return np.sort(self.asl[pairs(len(self.systems))])
+
+    def discriminative_power(self, alpha: float = 0.05) -> float:
+        """The share of the pairs whose level is below `alpha`."""
+        _check_alpha(alpha)
+        return float((self.curve() < alpha).mean())
+
+    def detectable_difference(self, alpha: float = 0.05) -> float | None:
+        """The smallest difference of means from which on every pair is significant at `alpha`; None if there is none."""
+        _check_alpha(alpha)
+        at = pairs(len(self.systems))
+        difference, significant = np.abs(self.difference[at]), self.asl[at] < alpha
+        beyond = difference[significant & (difference > difference[~significant].max(initial=-1.0))]
+        return float(beyond.min()) if len(beyond) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sensitivity:
+    """What `sensitivity` found, for every measure and method.
+
+    Parameters
+    ----------
+    tests
+        One entry a measure and method.
+    topics
+        Per measure, the number of topics the systems were compared on.
+    resamples, seed, gaps
+        The settings that repeat it.
+    """
+
+    tests: tuple[PairTests, ...]
+    topics: dict[str, int]
+    resamples: int
+    seed: int
+    gaps: Gaps
+
+    def __str__(self) -> str:
+        first = self.tests[0]
+        number = len(first.curve())
+        topics = sorted(set(self.topics.values()))
+        return (
+            f"sensitivity: {number} pairs of {len(first.systems)} systems, {'/'.join(map(str, topics))} topics; "
+            f"resamples={self.resamples} seed={self.seed} gaps={self.gaps}"
+        )
+
+    def __getitem__(self, key: tuple[str, Method]) -> PairTests:
+        """The tests of a measure by a method."""
+        for test in self.tests:
+            if (test.measure, test.method) == key:
+                return test
+        known = ", ".join(f"({test.measure!r}, {test.method!r})" for test in self.tests)
+        raise GainfulError(f"No tests of {key}; there are: {known}")
+
+    def to_frame(self) -> pl.DataFrame:
+        """Long: measure, method, run, other, difference, asl; a row a pair."""
+        frames = []
+        for test in self.tests:
+            first, second = pairs(len(test.systems))
+            names = pl.Series(test.systems, dtype=pl.String)
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "run": names.gather(first),
+                        "other": names.gather(second),
+                        "difference": test.difference[first, second],
+                        "asl": test.asl[first, second],
+                    }
+                ).select(pl.lit(test.measure).alias("measure"), pl.lit(test.method).alias("method"), pl.all())
+            )
+        return pl.concat(frames)
+
+    def to_dict(self) -> dict[str, object]:
+        """Discriminative power and detectable difference at the usual levels, all pairs, and the settings."""
+        return {
+            "tests": [
+                {
+                    "measure": test.measure,
+                    "method": test.method,
+                    "topics": self.topics[test.measure],
+                    "discriminative_power": {str(level): test.discriminative_power(level) for level in LEVELS},
+                    "detectable_difference": {str(level): test.detectable_difference(level) for level in LEVELS},
+                }
+                for test in self.tests
+            ],
+            "pairs": self.to_frame().to_dicts(),
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "gaps": self.gaps,
+        }
+
+    def chart(self) -> altair.TopLevelMixin:
+        """The ASL curve of every measure and method: the lower, the more pairs are told apart."""
+        alt = load_altair()
+        several = len({test.method for test in self.tests}) > 1
+        frames = []
+        for test in self.tests:
+            curve = test.curve()
+            at = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), _POINTS)).astype(int))
+            name = f"{test.measure}, {test.method}" if several else test.measure
+            frames.append(
+                pl.DataFrame({"share": (at + 1) / len(curve), "asl": curve[at]}).with_columns(measure=pl.lit(name))
+            )
+        lines = (
+            alt.Chart(pl.concat(frames))
+            .mark_line(interpolate="step-after")
+            .encode(
+                x=alt.X("share:Q", title="share of the pairs of systems", axis=alt.Axis(format="%")),
+                y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
+                color=alt.Color("measure:N", title=None, sort=None),
+                tooltip=["measure:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
+            )
+        )
+        rule = alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05))
+        return styled(
+            alt.layer(rule, lines).properties(width=WIDTH, height=HEIGHT), "Pairs of systems by how clearly they differ"
+        )
+
+
+def sensitivity(
+    scores: Any,
+    *,
+    methods: Method | Sequence[Method] = ("studentized",),
+    resamples: int = 1000,
+    seed: int = 0,
+    gaps: Gaps = "error",
+) -> Sensitivity:
+    """Find which measure tells systems apart: the significance of all pairs, and the share that is told apart.
+
+    Parameters
+    ----------
+    scores
+        Scores of systems on topics: what `evaluate` returns, a file, a frame, or an array of systems × topics.
+    methods
+        How pairs are tested: studentized, shifted or sign (paired bootstrap), t, wilcoxon, or tukey (randomised Tukey
+        HSD, corrected for all pairs).
+    resamples
+        How many bootstrap samples or randomisations.
+    seed
+        Where the random numbers start.
+    gaps
+        Topics in which a run has no score: error, or drop (leave the topic out for all runs).
+
+    Returns
+    -------
+    Sensitivity
+        Achieved significance levels, discriminative power, detectable difference.
+
+    Notes
+    -----
+    With z the differences of a pair over topics and w = z − z̄, the achieved significance level (ASL) is the share of
+    the bootstrap samples with |t(w*)| ≥ |t(z)| (studentized), with |w̄*| ≥ |z̄| (shifted), or whose z̄* has not the sign
+    of z̄ (sign; one-sided, so it finds more). The samples are the same for all pairs and measures of equal numbers of
+    topics. Runs with the same scores have ASL 1. tukey is a p-value, (b + 1)/(resamples + 1). Sakai, SIGIR 2006;
+    Carterette, TOIS 2012.
+
+    Examples
+    --------
+    >>> y = [[0.1, 0.2, 0.3, 0.4, 0.5], [0.3, 0.5, 0.4, 0.6, 0.7], [0.3, 0.5, 0.4, 0.6, 0.7]]
+    >>> found = sensitivity(y, methods="t")
+    >>> round(found["score", "t"].discriminative_power(0.05), 3)
+    0.667
+    """
+    chosen: tuple[Method, ...] = (methods,) if isinstance(methods, str) else tuple(methods)  # type: ignore[assignment]
+    for method in chosen:
+        if method not in get_args(Method):
+            hint = did_you_mean(str(method), get_args(Method))
+            raise GainfulError(f"methods: expected some of {', '.join(get_args(Method))}, got {method!r}.{hint}")
+    if not chosen:
+        raise GainfulError(f"methods: expected some of {', '.join(get_args(Method))}, got none")
+    check_resamples(resamples)
+    matrices = complete_matrices(read_scores(scores), gaps=gaps)
+    return Sensitivity(
+        tests=tuple(_tests(matrix, method, resamples, seed) for matrix in matrices for method in dict.fromkeys(chosen)),
+        topics={matrix.measure: len(matrix.topics) for matrix in matrices},
+        resamples=resamples,
+        seed=seed,
+        gaps=gaps,
+    )
+
+
+def _tests(matrix: ScoreMatrix, method: Method, resamples: int, seed: int) -> PairTests:
+    means = matrix.values.mean(axis=1)
+    return PairTests(
+        measure=matrix.measure,
+        method=method,
+        systems=matrix.systems,
+        asl=_levels(matrix.values, method, resamples, seed),
+        difference=means[:, None] - means[None, :],
+    )
+
+
+def _levels(values: FloatArray, method: Method, resamples: int, seed: int) -> FloatArray:
+    match method:
+        case "t":
+            return t_test(values)
+        case "wilcoxon":
+            return wilcoxon(values)
+        case "tukey":
+            return tukey_hsd(values, resamples=resamples, seed=seed).p()
+        case _:
+            return bootstrap(values, variant=method, resamples=resamples, seed=seed).share()
+
+
+def _check_alpha(alpha: float) -> None:
+    if not 0.0 < alpha < 1.0:
+        raise GainfulError(f"alpha: expected a number between 0 and 1, got {alpha}")
