@@ -60,7 +60,7 @@ class PairTests:
         return float((self.curve() < alpha).mean())
 
     def detectable_difference(self, alpha: float = 0.05) -> float | None:
-        """The smallest difference of means from which on every pair is significant at `alpha`; None if there is none."""
+        """The smallest difference of means from which on every pair is significant at `alpha`; None if none is."""
         _check_alpha(alpha)
         at = pairs(len(self.systems))
         difference, significant = np.abs(self.difference[at]), self.asl[at] < alpha
@@ -214,7 +214,7 @@ def sensitivity(
     >>> round(found["score", "t"].discriminative_power(0.05), 3)
     0.667
     """
-    chosen: tuple[Method, ...] = (methods,) if isinstance(methods, str) else tuple(methods)  # type: ignore[assignment]
+    chosen: tuple[Method, ...] = (methods,) if isinstance(methods, str) else tuple(methods)
     for method in chosen:
         if method not in get_args(Method):
             hint = did_you_mean(str(method), get_args(Method))
