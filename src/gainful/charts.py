@@ -87,6 +87,9 @@ def _page(specification: object, script: str) -> str:
 
 def check_chart_path(path: str | Path) -> None:
     """Refuse, before any long work, a name that no chart can be written to, and a chart without its packages."""
-    if Path(path).suffix.lower() not in SUFFIXES:
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
         raise DataError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise DataError(f"{path}: expected a folder that exists, got {str(path.parent)!r}")
     load_altair()

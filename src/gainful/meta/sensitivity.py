@@ -145,23 +145,26 @@ class Sensitivity:
     def chart(self) -> altair.TopLevelMixin:
         """The ASL curve of every measure and method: the lower, the more pairs are told apart."""
         alt = load_altair()
-        several = len({test.method for test in self.tests}) > 1
         frames = []
         for test in self.tests:
             curve = test.curve()
             at = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), _POINTS)).astype(int))
-            name = f"{test.measure}, {test.method}" if several else test.measure
-            frames.append(
-                pl.DataFrame({"share": (at + 1) / len(curve), "asl": curve[at]}).with_columns(measure=pl.lit(name))
-            )
+            points = pl.DataFrame({"share": (at + 1) / len(curve), "asl": curve[at]})
+            frames.append(points.with_columns(measure=pl.lit(test.measure), method=pl.lit(test.method)))
         lines = (
             alt.Chart(pl.concat(frames))
             .mark_line(interpolate="step-after")
             .encode(
                 x=alt.X("share:Q", title="share of the pairs of systems", axis=alt.Axis(format="%")),
                 y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
-                color=alt.Color("measure:N", title=None, sort=None),
-                tooltip=["measure:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
+                color=alt.Color("measure:N", title="measure", sort=None),
+                strokeDash=alt.StrokeDash("method:N", title="method", sort=None),
+                tooltip=[
+                    "measure:N",
+                    "method:N",
+                    alt.Tooltip("share:Q", format=".1%"),
+                    alt.Tooltip("asl:Q", format=".4f"),
+                ],
             )
         )
         rule = alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05))

@@ -1,0 +1,92 @@
+"""`gainful sensitivity`, with all that analyses share: where scores come from and where results go."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+SCORES = "query_id,a,b,c\n1,.1,.3,.3\n2,.2,.5,.5\n3,.3,.4,.4\n4,.4,.6,.6\n5,.5,.7,.7\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(SCORES, encoding="utf-8")
+    return path
+
+
+def test_table(gainful, table):
+    status, out, err = gainful("sensitivity", "--scores", table, "--methods", "t", "--methods", "tukey")
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[0].split() == ["measure", "method", "pairs", "told", "apart", "(α=0.05)", "detectable", "difference"]
+    # a differs from b and c by .2 in the mean, sd .0707: t = 6.32, p = .0032; b and c are the same.
+    assert lines[2].split() == ["score", "t", "3", "0.6667", "0.2000"]
+    assert err == "sensitivity: 3 pairs of 3 systems, 5 topics; resamples=1000 seed=0 gaps=error\n"
+
+
+def test_from_judgments_and_runs(gainful, tmp_path):
+    gainful("simulate", tmp_path / "c", "--topics", "8", "--systems", "4", "--depth", "30")
+    words = ("sensitivity", tmp_path / "c/qrels.txt", tmp_path / "c/runs", "-m", "AP", "-m", "P@5")
+    status, out, _ = gainful(*words, "--format", "csv", "--methods", "wilcoxon")
+    assert status == 0
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["measure"] for row in rows] == ["AP"] * 6 + ["P@5"] * 6
+    gainful("evaluate", *words[1:], "--per-topic", "-o", tmp_path / "scores.csv")
+    again = gainful("sensitivity", "--scores", tmp_path / "scores.csv", "--methods", "wilcoxon", "--format", "csv")
+    assert again.out == out
+    one = gainful(
+        "sensitivity", "--scores", tmp_path / "scores.csv", "-m", "P@5", "--methods", "wilcoxon", "--format", "csv"
+    )
+    assert {row["measure"] for row in csv.DictReader(io.StringIO(one.out))} == {"P@5"}
+
+
+def test_json_and_latex(gainful, table):
+    content = json.loads(gainful("sensitivity", "--scores", table, "--format", "json", "--seed", "3").out)
+    assert content["seed"] == 3
+    assert content["tests"][0]["discriminative_power"]["0.05"] == pytest.approx(2 / 3)
+    latex = gainful("sensitivity", "--scores", table, "--format", "latex").out
+    assert latex.startswith("\\begin{tabular}{llrrr}\n\\toprule\n")
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [(".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".html", b"<!DOCTYPE html>")]
+)
+def test_chart(gainful, table, tmp_path, ending, start):
+    path = tmp_path / f"chart{ending}"
+    status, _, err = gainful("sensitivity", "--scores", table, "--methods", "t", "--chart", path)
+    assert status == 0
+    assert path.read_bytes().startswith(start)
+    assert f"chart: {path}\n" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "expected judgments and runs, or --scores FILE, got none"),
+        (["qrels.txt"], "expected judgments and runs, or --scores FILE, got only 'qrels.txt'"),
+        (["q", "r", "--scores", "s.csv"], "expected either judgments and runs or --scores FILE, got both: q r"),
+        (["--scores", "no.csv"], "no.csv: no such file"),
+        (
+            ["--scores", "s.csv", "--chart", "c.gif"],
+            "c.gif: expected a name that ends in .html, .svg, .png, .pdf, .json",
+        ),
+        (["--scores", "s.csv", "-m", "AP"], "No scores of 'AP'; there are: score."),
+        (["--scores", "s.csv", "--alpha", "5"], "alpha: expected a number between 0 and 1, got 5.0"),
+        (["q", "AP"], "AP: no such file; if you mean the measure, write -m AP"),
+    ],
+)
+def test_refused(gainful, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.csv").write_text(SCORES, encoding="utf-8")
+    assert gainful("sensitivity", *words) == (1, "", f"gainful: error: {message}\n")
+
+
+def test_unwritable_chart_is_refused_before_the_work(gainful, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("gainful.cli.sensitivity.sensitivity_of", None)  # calling it would be a traceback
+    path = tmp_path / "no" / "c.svg"
+    message = f"gainful: error: {path}: expected a folder that exists, got {str(path.parent)!r}\n"
+    assert gainful("sensitivity", "--scores", table, "--chart", path) == (1, "", message)
