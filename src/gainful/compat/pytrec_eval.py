@@ -1,0 +1,205 @@
+"""pytrec_eval's API: ``import gainful.compat.pytrec_eval as pytrec_eval`` and leave the rest as it is.
+
+Keys and values are those of pytrec_eval-terrier 0.5.11, which wraps trec_eval 9.0.8, up to the last bits. What is taken
+in addition: labels that are not whole numbers, and anything `gainful.read_qrels` and `gainful.read_run` take.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+import polars as pl
+
+from gainful.compat.trec_eval import topics_of_trec, values_of
+from gainful.compat.trec_measures import Setting, whole_part
+from gainful.compat.trec_select import select
+from gainful.compat.trec_table import GROUPS, TABLE, Column
+from gainful.data.pool import runs_of_equal
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.errors import DataError, MeasureError
+from gainful.io.read import read_qrels, read_run
+from gainful.io.text import QRELS, RUN, Layout, read_text
+
+__all__ = [
+    "RelevanceEvaluator",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+# trec_eval 9.0.8 has not got these.
+_LATER = {"dcg", "ideal_dcg", "yaap", "rbp", "rbp_resid", "unj"}
+
+supported_measures: set[str] = set(TABLE) - _LATER
+supported_nicknames: dict[str, set[str]] = {name: set(members) - _LATER for name, members in GROUPS.items()}
+
+Results = dict[str, dict[str, float]]
+Value = TypeVar("Value")
+
+
+class InputTypeError(DataError, TypeError):
+    """A dict whose keys or values are not what they must be; a TypeError, as pytrec_eval raises."""
+
+
+class RelevanceEvaluator:
+    """Evaluates runs against the same judgments.
+
+    Parameters
+    ----------
+    query_relevance
+        ``{topic: {document: label}}``, or whatever `gainful.read_qrels` takes. A negative label is not judged.
+    measures
+        trec_eval's names: ``map``, ``ndcg_cut.5,10`` or ``ndcg_cut_10``, ``official``.
+    relevance_level
+        The label from which a document is relevant.
+    judged_docs_only_flag
+        Whether unjudged documents are removed before all else.
+
+    Examples
+    --------
+    >>> evaluator = RelevanceEvaluator({"q1": {"d1": 1, "d2": 0}}, {"map", "P_1"})
+    >>> evaluator.evaluate({"q1": {"d1": 0.5, "d2": 0.9}, "q2": {"d1": 1.0}})
+    {'q1': {'map': 0.5, 'P_1': 0.0}}
+    """
+
+    def __init__(
+        self,
+        query_relevance: object,
+        measures: Iterable[str],
+        relevance_level: float = 1,
+        judged_docs_only_flag: bool = False,
+    ) -> None:
+        self._columns = _columns(measures)
+        self._level = float(relevance_level)
+        self._judged_only = bool(judged_docs_only_flag)
+        try:
+            self._qrels = read_qrels(query_relevance)
+        except DataError as error:
+            raise _told(error, query_relevance) from None
+
+    def evaluate(self, scores: object) -> Results:
+        """The value of every measure for every topic that is both judged and in the run.
+
+        Parameters
+        ----------
+        scores
+            ``{topic: {document: score}}``, or whatever `gainful.read_run` takes.
+
+        Returns
+        -------
+        dict
+            ``{topic: {measure: value}}``, topics in the order of the run.
+        """
+        if scores is None or (isinstance(scores, Mapping) and not scores) or not len(self._qrels):
+            return {}
+        try:
+            run = read_run(scores)
+        except DataError as error:
+            raise _told(error, scores) from None
+        rankings = topics_of_trec(self._qrels, [run], judged_only=self._judged_only)
+        # A topic without documents is in a dict, though not in the columns made of it.
+        names = [str(topic) for topic in scores] if isinstance(scores, Mapping) else run.topics
+        row = {topic: at for at, topic in enumerate(rankings.topics)}
+        topics = [topic for topic in names if topic in row]
+        order = np.array([row[topic] for topic in topics], np.int64)
+        setting = Setting(rankings=rankings, level=self._level, needed=whole_part)
+        keys, table = [], []
+        for column, values in zip(self._columns, values_of(self._columns, setting, order).values(), strict=True):
+            keys.append(_key(column))
+            table.append(_numbers(column, values))
+        return {
+            topic: dict(zip(keys, row_values, strict=True))
+            for topic, row_values in zip(topics, zip(*table, strict=True) if table else [()] * len(topics), strict=True)
+        }
+
+
+def parse_run(f_run: object) -> dict[str, dict[str, float]]:
+    """The run in lines of TREC text, or in a file, as a dict of dicts."""
+    run = read_run(f_run) if isinstance(f_run, str | os.PathLike) else Run(_from_lines(f_run, RUN))
+    return _nested(run.frame, run.frame["score"].to_list())
+
+
+def parse_qrel(f_qrel: object) -> dict[str, dict[str, int]]:
+    """The judgments in lines of TREC text, or in a file, as a dict of dicts; labels that are whole are integers."""
+    qrels = read_qrels(f_qrel) if isinstance(f_qrel, str | os.PathLike) else Qrels(_from_lines(f_qrel, QRELS))
+    label = qrels.frame["relevance"]
+    whole = (label == label.floor()).all() and (label.abs() < 2**53).all()
+    return _nested(qrels.frame, label.cast(pl.Int64).to_list() if whole else label.to_list())
+
+
+def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
+    """One value for all topics: the sum of counts, the geometric mean from logarithms, else the mean.
+
+    Parameters
+    ----------
+    measure
+        A key of the results, such as ``num_ret``, ``gm_map`` or ``ndcg_cut_10``.
+    values
+        Its values, one a topic.
+    """
+    numbers = np.asarray(list(values), np.float64)
+    if measure.startswith("num_"):
+        return float(np.sum(numbers))
+    if measure.startswith("gm_"):
+        return float(np.exp(np.sum(numbers) / len(numbers)))
+    return float(np.mean(numbers))
+
+
+def _columns(measures: Iterable[str]) -> list[Column]:
+    if isinstance(measures, str) or not isinstance(measures, Iterable):
+        raise InputTypeError(f"expected a set of measures such as {{'map', 'ndcg_cut.10'}}, got {measures!r}")
+    columns = select(measures)
+    for column in columns:
+        if column.entry.name in _LATER:
+            raise MeasureError(f"{column.entry.name} is not in pytrec_eval: use gainful.compat.trec_eval.trec_eval")
+    return columns
+
+
+def _key(column: Column) -> str:
+    return column.name if column.entry.kind in ("cutoffs", "shares") else column.entry.name
+
+
+def _numbers(column: Column, values: list[float] | list[str]) -> list[float]:
+    """The values as pytrec_eval has them: 0 for text, the logarithm of what a geometric mean is taken of."""
+    numbers = [0.0 if isinstance(value, str) else value for value in values]
+    if column.entry.summary == "gmean":
+        logs: list[float] = np.log(np.maximum(np.array(numbers), 1e-5)).tolist()
+        return logs
+    return numbers
+
+
+def _told(error: DataError, source: object) -> DataError:
+    return InputTypeError(str(error)) if isinstance(source, Mapping) else error
+
+
+def _from_lines(lines: object, layout: Layout) -> pl.DataFrame:
+    if not isinstance(lines, Iterable):
+        raise InputTypeError(f"expected lines of text or a path, got {type(lines).__name__}")
+    parts = [line if isinstance(line, bytes) else str(line).encode("utf-8", "surrogateescape") for line in lines]
+    ended = all(part.endswith(b"\n") for part in parts[:-1])
+    content = (b"" if ended else b"\n").join(parts)
+    where = str(getattr(lines, "name", "lines"))
+    if not content:
+        raise DataError(f"{where}: expected {layout.what}, got nothing")
+    return read_text(content, layout, where)
+
+
+def _nested(frame: pl.DataFrame, values: list[Value]) -> dict[str, dict[str, Value]]:
+    topics, start = runs_of_equal(frame["query_id"])
+    documents, bounds = frame["doc_id"].to_list(), start.tolist()
+    nested: dict[str, dict[str, Value]] = {}
+    for topic, first, end in zip(topics.to_list(), bounds[:-1], bounds[1:], strict=True):
+        part = dict(zip(documents[first:end], values[first:end], strict=True))
+        known = nested.setdefault(topic, part)
+        if known is not part:
+            known |= part
+    if sum(map(len, nested.values())) < len(documents):
+        pair = frame.select("query_id", "doc_id").filter(frame.select("query_id", "doc_id").is_duplicated()).row(0)
+        raise DataError(f"document {pair[1]!r} appears twice in topic {pair[0]!r}: remove one")
+    return nested

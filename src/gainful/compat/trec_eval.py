@@ -1,0 +1,319 @@
+"""trec_eval 10.0: its measures, its rules and what it prints.
+
+It differs from `gainful.evaluate` in what it takes a negative label for (not judged), in what it does with topics that
+a run has nothing for, and in some measures of its own; see docs/trec_eval.md.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from gainful.compat.trec_measures import Setting, round_half_up
+from gainful.compat.trec_select import select
+from gainful.compat.trec_table import Column
+from gainful.data.align import align
+from gainful.data.policies import Policies
+from gainful.data.pool import runs_of_equal
+from gainful.data.qrels import Qrels
+from gainful.data.rankings import FloatArray, Rankings
+from gainful.data.run import Run
+from gainful.errors import DataError, PolicyError
+from gainful.io.compression import decompress, is_compressed
+from gainful.io.encoding import decode, from_utf8
+from gainful.io.read import iterate_runs, read_qrels
+from gainful.io.text import RUN, is_text, read_text
+
+# A run of this name is read from standard input.
+STDIN = "-"
+_LEAST = 1e-5  # trec_eval's floor under a geometric mean
+_EXACT = 1 << 24  # whole numbers up to here are exact as float32
+_TAIL = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TrecResult:
+    """What trec_eval tells about a run.
+
+    Parameters
+    ----------
+    columns
+        The measures, in trec_eval's order.
+    topics
+        In the byte order of their ids.
+    values
+        Per measure, one value a topic (geometric means: the values they are means of; relstring: text).
+    summary
+        Per measure, the value over all topics; relstring has none, that of runid is text.
+    settings
+        The options that were in force.
+    """
+
+    columns: tuple[Column, ...]
+    topics: tuple[str, ...]
+    values: Mapping[str, list[float] | list[str]]
+    summary: Mapping[str, float | str]
+    settings: Mapping[str, object]
+
+    def __str__(self) -> str:
+        return f"TrecResult: {len(self.columns)} measures × {len(self.topics)} topics"
+
+    __repr__ = __str__
+
+    def lines(self, *, per_topic: bool = False, summary: bool = True) -> Iterator[str]:
+        """The lines that trec_eval prints, with their ends.
+
+        Parameters
+        ----------
+        per_topic
+            All measures of every topic first (its -q).
+        summary
+            The values over all topics (left out by its -n).
+        """
+        if per_topic:
+            shown = [column for column in self.columns if column.entry.single]
+            yield from chain.from_iterable(zip(*(self._cells(column) for column in shown), strict=True))
+        if summary:
+            for column in self.columns:
+                if column.name in self.summary:
+                    yield _line(column, "all", self.summary[column.name])
+
+    def _cells(self, column: Column) -> list[str]:
+        values: Sequence[float | str] = self.values[column.name]
+        return [_line(column, topic, value) for topic, value in zip(self.topics, values, strict=True)]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Long: measure, query_id, score; the values over all topics under query_id 'all'. Numbers alone."""
+        rows = [
+            (column.name, topic, value)
+            for column in self.columns
+            for topic, value in zip(
+                (*self.topics, "all"),
+                (*self.values[column.name], self.summary.get(column.name, "")),
+                strict=True,
+            )
+            if not isinstance(value, str)
+        ]
+        schema = {"measure": pl.String(), "query_id": pl.String(), "score": pl.Float64()}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def to_dict(self) -> dict[str, object]:
+        """Summary, values by measure and topic, and the settings; ready for JSON."""
+        scores = {
+            column.name: dict(zip(self.topics, self.values[column.name], strict=True))
+            for column in self.columns
+            if column.entry.name != "runid"
+        }
+        return {"summary": dict(self.summary), "scores": scores, "settings": dict(self.settings)}
+
+
+def trec_eval(
+    qrels: object,
+    run: object,
+    measures: str | Iterable[str] = ("official",),
+    *,
+    level: float = 1,
+    complete: bool = False,
+    depth: int | None = None,
+    judged_only: bool = False,
+    documents: int = 0,
+) -> TrecResult:
+    """Score a run as trec_eval 10.0 does.
+
+    Parameters
+    ----------
+    qrels
+        Judgments, as for `evaluate`. A negative label stands for a document that was pooled but not judged.
+    run
+        One run, as for `evaluate`; ``"-"`` is standard input.
+    measures
+        trec_eval's names, with parameters after a dot: ``map``, ``ndcg_cut.5,10``, ``ndcg.1=3,2=9``; or the groups
+        ``official``, ``set`` and ``all_trec``.
+    level
+        The label from which a document is relevant (-l).
+    complete
+        Whether topics that the run has nothing for count as empty rankings (-c) or are an error.
+    depth
+        How many documents a topic are looked at (-M); all if not given.
+    judged_only
+        Whether unjudged documents are removed before all else (-J).
+    documents
+        How many documents the collection has (-N); only `utility` asks.
+
+    Returns
+    -------
+    TrecResult
+        The values per topic and over all topics, and the lines that trec_eval prints.
+
+    Examples
+    --------
+    >>> result = trec_eval({"q1": {"a": 1, "b": 0}}, {"q1": {"b": 2.0, "a": 1.0}}, ["map", "P.1,2"])
+    >>> dict(result.summary)
+    {'map': 0.5, 'P_1': 0.0, 'P_2': 0.5}
+    """
+    columns = tuple(select([measures] if isinstance(measures, str) else measures))
+    ranked, tag = _source(run)
+    reading = iterate_runs(ranked)  # in the background, while the judgments are read
+    rankings = topics_of_trec(read_qrels(qrels), _one(reading), depth=depth, judged_only=judged_only)
+    if not complete:
+        _refuse_missing(rankings)
+    setting = Setting(rankings=rankings, level=float(level), documents=documents, needed=round_half_up)
+    order = _byte_order(rankings.topics)
+    values = values_of(columns, setting, order)
+    summary: dict[str, float | str] = {}
+    for column in columns:
+        if column.entry.name == "runid":
+            summary[column.name] = tag() or rankings.systems[0]
+        elif column.entry.summary != "none":
+            summary[column.name] = _summarised(column, np.asarray(values[column.name], np.float64))
+    return TrecResult(
+        columns=columns,
+        topics=tuple(rankings.topics[at] for at in order.tolist()),
+        values=values,
+        summary=summary,
+        settings={
+            "level": float(level),
+            "complete": complete,
+            "depth": depth,
+            "judged_only": judged_only,
+            "documents": documents,
+        },
+    )
+
+
+def topics_of_trec(
+    qrels: Qrels, runs: Iterable[Run], *, depth: int | None = None, judged_only: bool = False
+) -> Rankings:
+    """Rankings as trec_eval sees them: negative labels are not judged; ranks beyond `depth` are cut off."""
+    label = qrels.frame["relevance"]
+    if (label < 0).any():
+        known = pl.when(pl.col("relevance") >= 0).then(pl.col("relevance"))
+        qrels = Qrels(qrels.frame.with_columns(relevance=known), qrels.name)
+    rankings = align(qrels, runs, Policies(ties="trec"))
+    if depth is not None:
+        kept = rankings.rank <= depth
+        rank = rankings.rank[kept]
+        rankings = replace(
+            rankings,
+            retrieved=np.minimum(rankings.retrieved, depth),
+            row=rankings.row[kept],
+            rank=rank,
+            document=rankings.document[kept],
+            tie_first=rank,
+            tie_last=rank,
+        )
+    return rankings.condensed() if judged_only else rankings
+
+
+def values_of(
+    columns: Iterable[Column], setting: Setting, order: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> dict[str, list[float] | list[str]]:
+    """Per measure, its values for the topics in `order`."""
+    found: dict[str, list[float] | list[str]] = {}
+    for column in columns:
+        values = column.compute(setting)
+        found[column.name] = (
+            [values[at] for at in order.tolist()] if isinstance(values, list) else values[order].tolist()
+        )
+    return found
+
+
+def _summarised(column: Column, values: FloatArray) -> float:
+    if column.entry.summary == "gmean":
+        values = np.log(np.maximum(values, _LEAST))
+    # One after another, as trec_eval adds: another order may round differently in the fourth decimal.
+    total = float(np.cumsum(values)[-1])
+    if column.entry.summary == "sum":
+        return total
+    mean = total / len(values)
+    return float(np.exp(mean)) if column.entry.summary == "gmean" else mean
+
+
+def _line(column: Column, topic: str, value: float | str) -> str:
+    if isinstance(value, str):
+        text = value if column.entry.name == "runid" else f"'{value}'"
+    else:
+        text = f"{value:.0f}" if column.entry.whole else f"{value:6.4f}"
+    return f"{column.name:<22}\t{topic}\t{text}\n"
+
+
+def _byte_order(topics: tuple[str, ...]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    names = [from_utf8(topic.encode()) for topic in topics]
+    return np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+
+
+def _refuse_missing(rankings: Rankings) -> None:
+    absent = [rankings.topics[at] for at in np.flatnonzero(~rankings.present)]
+    if absent:
+        some = ", ".join(absent[:5]) + (", …" if len(absent) > 5 else "")
+        raise PolicyError(
+            f"run {rankings.systems[0]!r} returns nothing for {len(absent)} of {len(rankings.topics)} judged topics "
+            f"({some}): use -c (complete=True) to count them as empty rankings."
+        )
+
+
+def _source(run: object) -> tuple[object, Callable[[], str]]:
+    """What to read as the run, and how to learn its tag; standard input is read here."""
+    if run == STDIN:
+        content = sys.stdin.buffer.read()
+        if is_compressed(content[:_TAIL]):
+            content = decompress(content, "standard input")
+        if not content:
+            raise DataError("standard input: expected a run, got nothing")
+        return Run(read_text(content, RUN, "standard input"), "standard input"), lambda: _last_tag(content)
+    if isinstance(run, str | os.PathLike):
+        path = Path(run)
+        return path, lambda: _tag_of(path)
+    return run, str
+
+
+def _tag_of(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(_TAIL)
+        if is_compressed(head):
+            return _last_tag(decompress(head + file.read(), str(path)))
+        file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
+        return _last_tag(file.read())
+
+
+def _last_tag(content: bytes) -> str:
+    """The tag on the last line of TREC text; nothing for other formats."""
+    for line in reversed(content[-_TAIL:].splitlines()):
+        fields = line.split()
+        if fields and not fields[0].startswith(b"#"):
+            return decode(fields[-1]) if len(fields) == len(RUN.fields) and is_text(line) else ""
+    return ""
+
+
+def _one(runs: Iterator[Run]) -> Iterator[Run]:
+    """The only run, with its scores such that what differs as float64 differs as float32."""
+    yield _distinct(next(runs))
+    for other in runs:
+        raise DataError(f"expected one run, got several, {other.name!r} among them")
+
+
+def _distinct(run: Run) -> Run:
+    """The run, scores replaced by their ranks where float32 would take different ones for equal.
+
+    trec_eval has compared scores as float64 since version 10, `align` does as version 9 did.
+    """
+    score = run.frame["score"].to_numpy()
+    with np.errstate(over="ignore"):
+        short = score.astype(np.float32)
+    _, start = runs_of_equal(run.frame["query_id"])
+    rises = score[1:] > score[:-1]
+    rises[start[1:-1] - 1] = False
+    if not rises.any() and not ((short[1:] == short[:-1]) & (score[1:] != score[:-1])).any():
+        return run
+    places = (pl.col("score") + 0.0).rank("dense")  # + 0.0: a negative zero is a zero
+    frame = run.frame.with_columns(score=places.cast(pl.Float64))
+    if frame.height > _EXACT:
+        frame = run.frame.with_columns(score=places.over("query_id").cast(pl.Float64))
+    return Run(frame, run.name)

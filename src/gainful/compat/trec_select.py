@@ -1,0 +1,139 @@
+"""The text of a measure as trec_eval takes it: a name or a group, with parameters after a dot."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from gainful.compat.trec_table import GROUPS, TABLE, Column, Entry
+from gainful.errors import MeasureError, did_you_mean
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_LIST = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*")
+# Measures of preferences and of groups of judges, whose file formats are not read.
+_FOREIGN = re.compile(r"(all_)?prefs(_\w+)?|qrels_jg|\w+_avgjg")
+
+
+def select(texts: Iterable[str]) -> list[Column]:
+    """The lines that measures stand for, in trec_eval's order.
+
+    Parameters
+    ----------
+    texts
+        Names of measures and groups, with parameters after a dot (``P.5,10``) or as in results (``P_5``). Parameters
+        take the place of the defaults; those of several texts add up.
+    """
+    asked: dict[str, list[str]] = {}
+    for text in texts:
+        name, parameters = _split(text)
+        for member in GROUPS.get(name, (name,)):
+            given = asked.setdefault(member, [])
+            if parameters is not None and parameters not in given:
+                given.append(parameters)
+    return [column for name, entry in TABLE.items() if name in asked for column in _columns(entry, asked[name])]
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    """The name and the parameters of a measure's text."""
+    name, dot, parameters = text.partition(".")
+    if name in GROUPS and dot:
+        raise MeasureError(f"{name} is a group of measures and takes no parameters, got {text!r}")
+    if name in TABLE or name in GROUPS:
+        return name, parameters if dot else None
+    for known in sorted(TABLE, key=len, reverse=True):
+        rest = text.removeprefix(known + "_")
+        if TABLE[known].kind != "plain" and rest != text and (_LIST.fullmatch(rest) or "=" in rest):
+            return known, rest
+    if _FOREIGN.fullmatch(name):
+        raise MeasureError(f"{text!r} is for preference or multiple judgments, which are not supported: only qrels are")
+    hint = did_you_mean(name, (*TABLE, *GROUPS)).replace("'?", dot + parameters + "'?")
+    raise MeasureError(f"Unknown measure {text!r}.{hint} 'gainful trec_eval -h -m all_trec' lists them.")
+
+
+def _columns(entry: Entry, given: list[str]) -> list[Column]:
+    if not given:
+        if entry.kind == "cutoffs" or entry.kind == "shares":
+            return [_column(entry, value) for value in entry.default]
+        return [Column(name=entry.name, entry=entry, arguments=tuple(entry.default))]
+    if entry.kind == "plain":
+        raise MeasureError(f"{entry.name} takes no parameters, got '{entry.name}.{given[0]}'")
+    if entry.kind == "cutoffs" or entry.kind == "shares":
+        values = [_number(entry, part, given[0]) for text in given for part in text.split(",")]
+        return [_column(entry, value) for value in sorted(set(values))]
+    read = _numbers if entry.kind == "numbers" else _pairs
+    return [Column(name=f"{entry.name}_{text}", entry=entry, arguments=read(entry, text)) for text in given]
+
+
+def _column(entry: Entry, value: float | tuple[str, float]) -> Column:
+    text = f"{value:3.2f}" if entry.kind == "shares" else f"{value}"
+    return Column(name=f"{entry.name}_{text}", entry=entry, arguments=(value,))
+
+
+_WANTED = {
+    "cutoffs": "whole numbers of at least 1, such as {name}.5,10",
+    "shares": "numbers of at least 0, such as {name}.0.2,0.5",
+    "11pt_avg": "numbers of at least 0, such as 11pt_avg.0.2,0.5,0.8",
+    "utility": "four numbers, such as utility.1,-1,0,0",
+    "set_F": "one positive number, such as set_F.0.5",
+    "relstring": "one whole number of at least 1, such as relstring.20",
+    "pairs": "pairs of a label and its gain, such as {name}.1=3.5,2=9",
+    "rbp": "p, between 0 and 1, and pairs of a label and its gain, such as rbp.p=0.8,1=0.5",
+    "rbp_resid": "p, between 0 and 1, such as rbp_resid.p=0.8",
+}
+
+
+def _refuse(entry: Entry, text: str) -> MeasureError:
+    wanted = _WANTED.get(entry.name, _WANTED.get(entry.kind, "")).format(name=entry.name)
+    return MeasureError(f"{entry.name} takes {wanted}; got '{entry.name}.{text}'")
+
+
+def _number(entry: Entry, part: str, text: str) -> float:
+    """One cutoff or share; trec_eval would read 23.4 as 23."""
+    if not re.fullmatch(_NUMBER, part):
+        raise _refuse(entry, text)
+    number = float(part)
+    if entry.kind == "cutoffs":
+        if not number.is_integer() or not 1 <= number < 2**53:
+            raise _refuse(entry, text)
+        return int(number)
+    if not 0 <= number < math.inf:
+        raise _refuse(entry, text)
+    return number
+
+
+def _numbers(entry: Entry, text: str) -> tuple[float, ...]:
+    parts = text.split(",")
+    if not all(re.fullmatch(_NUMBER, part) for part in parts):
+        raise _refuse(entry, text)
+    values = tuple(float(part) for part in parts)
+    valid = {
+        "utility": len(values) == 4,
+        "set_F": len(values) == 1 and values[0] > 0,
+        "relstring": len(values) == 1 and values[0].is_integer() and values[0] >= 1,
+        "11pt_avg": min(values) >= 0,
+    }
+    if not valid[entry.name] or not all(map(math.isfinite, values)):
+        raise _refuse(entry, text)
+    return values
+
+
+def _pairs(entry: Entry, text: str) -> tuple[tuple[str, float], ...]:
+    pairs: dict[str, float] = {}
+    for part in text.split(","):
+        label, equals, gain = part.partition("=")
+        persistence = label == "p" and entry.name.startswith("rbp")
+        # In trec_eval, -1 and -2 would be documents outside the pool and in it without a judgment.
+        named = re.fullmatch(_NUMBER, label) and float(label) >= 0 and entry.name != "rbp_resid"
+        if (
+            not equals
+            or not re.fullmatch(_NUMBER, gain)
+            or not (persistence or named)
+            or not math.isfinite(float(gain))
+        ):
+            raise _refuse(entry, text)
+        key = label if persistence else repr(float(label))
+        if key in pairs or (persistence and not 0 < float(gain) < 1):
+            raise _refuse(entry, text)
+        pairs[key] = float(gain)
+    return tuple(pairs.items())
