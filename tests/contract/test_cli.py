@@ -19,7 +19,8 @@ from gainful.cli.shell import parameter_texts, summary
 README = Path(__file__).parents[2] / "README.md"
 
 # `measures` lists a registry and `demo` runs other commands: there is no function to be the twin of.
-WITHOUT_TWIN = {"measures", "demo"}
+# `trec_eval` takes another program's options, which are not spelled as parameters are.
+WITHOUT_TWIN = {"measures", "demo", "trec_eval"}
 TWINS = sorted(COMMANDS.keys() - WITHOUT_TWIN)
 # What only a command line has: where results go, and how they look there.
 OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha"}

@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "Show how the score of one topic comes about, rank by rank, and where it was lost.",
     "sensitivity": "Find which measure tells systems apart: the significance of all pairs, and the share that is told "
     "apart.",
+    "trec_eval": "Score as trec_eval does: its options, its names, its digits.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
     "demo": "Take the five-minute tour on a simulated collection.",
@@ -69,7 +70,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if tokens is None else tokens)
     gc.disable()  # a command makes next to no cycles, and its imports are a tenth faster
     try:
-        app(words)
+        _run(words)
         sys.stdout.flush()
     except CycloptsError as error:
         return _fail(f"{error} Try 'gainful {_known_command(words)}--help'.", status=2)
@@ -86,6 +87,15 @@ def main(tokens: Sequence[str] | None = None) -> int:
     finally:
         gc.enable()
     return 0
+
+
+def _run(words: list[str]) -> None:
+    if words[:1] == ["trec_eval"]:  # its words follow trec_eval's rules: -qc, -M100, -mmap
+        from gainful.cli.trec_eval import trec_eval
+
+        trec_eval(*words[1:])
+    else:
+        app(words)
 
 
 def _fail(message: str, *, status: int) -> int:

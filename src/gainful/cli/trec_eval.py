@@ -1,0 +1,143 @@
+"""`gainful trec_eval`: the words after it are trec_eval's, so its rules apply and not those of the other commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from getopt import GetoptError, gnu_getopt
+
+from cyclopts import CycloptsError
+
+from gainful import __version__
+from gainful.cli.output import emit
+
+VERSION = "10.0"
+
+# Each option: its letter, what follows it, its long name, what it does.
+_OPTIONS = (
+    ("h", "", "help", "Show this help, and describe the measures given with -m."),
+    ("v", "", "version", "Show the version."),
+    ("q", "", "query_eval_wanted", "Show the values of every topic, before those over all topics."),
+    ("m", "MEASURE", "measure", "Compute this measure, or group of measures; may be repeated. Default: official."),
+    ("c", "", "complete_rel_info_wanted", "Count judged topics that the run has nothing for as empty rankings."),
+    ("l", "LABEL", "level_for_rel", "The label from which a document is relevant. Default: 1."),
+    ("n", "", "nosummary", "Leave out the values over all topics."),
+    ("M", "NUMBER", "Max_retrieved_per_topic", "Look at the first NUMBER documents of a topic alone."),
+    ("J", "", "Judged_docs_only", "Remove documents without a judgment before all else."),
+    ("N", "NUMBER", "Number_docs_in_coll", "The size of the collection, which only utility asks for."),
+    ("R", "FORMAT", "Rel_info_format", "The format of QRELS; qrels is the only one."),
+    ("T", "FORMAT", "Results_format", "The format of RUN; trec_results is the only one."),
+    ("o", "", "Output_old_results_format", "No effect, as in trec_eval."),
+    ("D", "LEVEL", "Debug_level", "Not supported: see 'gainful explain'."),
+    ("Z", "FILE", "Zscore", "Not supported."),
+)
+_SHORT = "".join(letter + (":" if value else "") for letter, value, _, _ in _OPTIONS)
+_LONG = [name + ("=" if value else "") for _, value, name, _ in _OPTIONS]
+_LETTER = {f"--{name}": f"-{letter}" for letter, _, name, _ in _OPTIONS}
+_FORMATS = {"-R": "qrels", "-T": "trec_results"}
+_UNSUPPORTED = {
+    "-D": "-D: there is no debug output; 'gainful explain' shows how a score comes about",
+    "-Z": "-Z: z-scores are not supported",
+}
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """What a command line asks for."""
+
+    files: list[str]
+    measures: list[str] = field(default_factory=list)
+    flags: set[str] = field(default_factory=set)
+    level: float = 1
+    depth: int | None = None
+    documents: int = 0
+
+
+def trec_eval(*words: str) -> None:
+    """Score as trec_eval does: its options, its names, its digits.
+
+    Parameters
+    ----------
+    words
+        trec_eval's command line: options, qrels and run; -h describes them.
+    """
+    wanted = _parse(list(words))
+    if "-h" in wanted.flags:
+        emit("\n".join(_help(wanted.measures)) + "\n")
+        return
+    if "-v" in wanted.flags:
+        emit(f"gainful {__version__}, as trec_eval {VERSION}\n")
+        return
+    if len(wanted.files) != 2:
+        raise CycloptsError(msg=f"expected two files, qrels and run, got {_listed(wanted.files)}.")
+    from gainful.compat.trec_eval import trec_eval as result_of
+
+    result = result_of(
+        *wanted.files,
+        wanted.measures or ("official",),
+        level=wanted.level,
+        complete="-c" in wanted.flags,
+        depth=wanted.depth,
+        judged_only="-J" in wanted.flags,
+        documents=wanted.documents,
+    )
+    emit("".join(result.lines(per_topic="-q" in wanted.flags, summary="-n" not in wanted.flags)))
+
+
+def _parse(words: list[str]) -> _Wanted:
+    try:
+        options, files = gnu_getopt(words, _SHORT, _LONG)
+    except GetoptError as error:
+        raise CycloptsError(msg=f"{error.msg}.") from None
+    wanted = _Wanted(files)
+    for name, value in options:
+        option = _LETTER.get(name, name)
+        if option in _UNSUPPORTED:
+            raise CycloptsError(msg=f"{_UNSUPPORTED[option]}.")
+        if option in _FORMATS and value != _FORMATS[option]:
+            raise CycloptsError(msg=f"{option}: expected {_FORMATS[option]}, the one format supported, got {value!r}.")
+        if option == "-m":
+            wanted.measures.append(value)
+        elif option == "-l":
+            wanted.level = _number(option, value, r"\d+(\.\d*)?|\.\d+", "a label of at least 0")
+        elif option == "-M":
+            wanted.depth = int(_number(option, value, r"0*[1-9]\d*", "a whole number of at least 1"))
+        elif option == "-N":
+            wanted.documents = int(_number(option, value, r"\d+", "a whole number"))
+        else:
+            wanted.flags.add(option)
+    return wanted
+
+
+def _number(option: str, value: str, pattern: str, expected: str) -> float:
+    if not re.fullmatch(pattern, value, re.ASCII) or len(value) > 15:
+        raise CycloptsError(msg=f"{option}: expected {expected}, got {value!r}.")
+    return float(value)
+
+
+def _listed(files: list[str]) -> str:
+    return f"{len(files)}: {', '.join(files)}" if files else "none"
+
+
+def _help(measures: list[str]) -> Iterator[str]:
+    yield "Usage: gainful trec_eval [OPTIONS] QRELS RUN"
+    yield ""
+    yield "Score as trec_eval does: its options, its names, its digits. RUN may be -, standard input."
+    yield ""
+    for letter, value, name, text in _OPTIONS:
+        flag = f"-{letter} {value}".rstrip()
+        yield f"  {flag:<12}--{name}"
+        yield f"              {text}"
+    yield ""
+    yield "A measure may have parameters: P.5,10, iprec_at_recall.0.1,0.2, ndcg.1=3,2=9, set_F.0.5, relstring.20."
+    yield "Groups: official, set, all_trec. -h -m all_trec describes all measures, -h -m map one."
+    if measures:
+        from gainful.compat.trec_select import select
+
+        yield ""
+        entries = {column.entry.name: column.entry for column in select(measures)}
+        for entry in entries.values():
+            default = ",".join(f"{number:g}" for number in entry.default if isinstance(number, int | float))
+            yield f"{entry.name}" + (f".{default}" if default else "")
+            yield f"    {entry.help}"
