@@ -13,7 +13,7 @@ from gainful.progress import track
 FloatArray = NDArray[np.float64]
 
 # Numbers in one block of an intermediate array: large enough for BLAS, small enough for the cache of a laptop.
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 
 
 def blocks(total: int, width: int, label: str) -> Iterator[int]:
@@ -21,6 +21,13 @@ def blocks(total: int, width: int, label: str) -> Iterator[int]:
     size = max(1, min(total, BLOCK // max(1, width)))
     sizes = [size] * (total // size) + ([total % size] if total % size else [])
     yield from track(sizes, len(sizes), label)
+
+
+def generator(seed: int) -> np.random.Generator:
+    """The random numbers that a seed starts; numpy's own error for a bad one would be a traceback."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise GainfulError(f"seed: expected a whole number of at least 0, got {seed}")
+    return np.random.default_rng(seed)
 
 
 def bootstrap_counts(rng: np.random.Generator, number: int, n: int) -> FloatArray:
@@ -35,13 +42,15 @@ def sign_flips(rng: np.random.Generator, number: int, n: int) -> FloatArray:
     return rng.integers(2, size=(number, n)).astype(np.float64) * 2.0 - 1.0
 
 
-def all_sign_flips(n: int) -> FloatArray:
-    """All 2ⁿ rows of `n` signs; the first one flips nothing."""
-    bits = (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
+def all_sign_flips(n: int, start: int = 0, stop: int | None = None) -> FloatArray:
+    """All 2ⁿ rows of `n` signs, or those from `start` to before `stop`; the very first one flips nothing."""
+    bits = (np.arange(start, 1 << n if stop is None else stop)[:, None] >> np.arange(n)) & 1
     return np.where(bits, -1.0, 1.0)
 
 
 def check_resamples(resamples: int, *, least: int = 1) -> None:
     """Refuse a number of resamples that gives no answer."""
+    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer):
+        raise GainfulError(f"resamples: expected a whole number, got {resamples!r}")
     if resamples < least:
         raise GainfulError(f"resamples: expected at least {least}, got {resamples}")
