@@ -1,0 +1,274 @@
+"""gainful's measures inside ir_measures: import one, and `ir_measures.calc_aggregate` and the others take it.
+
+>>> import ir_measures
+>>> from gainful.compat.ir_measures import Forbidden, nDCGf
+>>> qrels = {"q1": {"good": 2, "spam": -1}}
+>>> run = {"q1": {"good": 0.9, "spam": 0.4}}
+>>> found = ir_measures.calc_aggregate([ir_measures.nDCG @ 2, nDCGf @ 2, Forbidden @ 2], qrels, run)
+>>> sorted((str(measure), round(value, 2)) for measure, value in found.items())
+[('Forbidden@2', 0.5), ('nDCG@2', 1.0), ('nDCGf@2', 0.79)]
+
+Every measure of `gainful measures` is here under its name, except that a name which ir_measures has already stays
+ir_measures': gainful's is then written with ``gf_`` in front, such as ``gf_AP``. Importing this module registers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from gainful.data.policies import Policies
+from gainful.data.scores import Summary, summarise
+from gainful.errors import GainfulError, MeasureError, PolicyError
+from gainful.evaluate import evaluate
+from gainful.io.read import read_qrels, read_run
+from gainful.measures import PRESETS, REGISTRY, Definition, Measure
+from gainful.measures import parse_measure as parse_ours
+
+try:
+    import ir_measures
+    from ir_measures.measures.base import Agg
+except ImportError as error:
+    raise GainfulError(
+        "gainful.compat.ir_measures needs ir_measures, which is not installed: pip install ir_measures"
+    ) from error
+
+__all__ = ["GainfulEvaluator", "GainfulMeasure", "GainfulProvider", "parse_measure", "provider", "register"]
+
+_PREFIX = "gf_"
+
+
+class GainfulMeasure(ir_measures.Measure):
+    """A measure of gainful as ir_measures wants it: `nDCGf@3`, `nDCGf(gain={-2: -10})@3`, `bpref(rel=2)`.
+
+    Parameters
+    ----------
+    name
+        What `gainful measures` calls it; the short names (nDCGf, nDCGmin, …) are names, too.
+    **given
+        Parameters of the measure. They are checked as soon as all that it needs are there.
+    """
+
+    NAME: str
+
+    def __init__(self, name: str, /, **given: Any) -> None:
+        super().__init__(**given)  # type: ignore[no-untyped-call]
+        self._name = name
+        self._definition, self._fixed = _definition(name)
+        wanted = {key: value for key, value in self._definition.parameters.items() if key not in self._fixed}
+        self.NAME = self.__name__ = _PREFIX + name if _is_taken(name) else name
+        self.PRETTY_NAME = self.SHORT_DESC = self._definition.headline
+        self.__doc__ = self._definition.doc
+        self.SUPPORTED_PARAMS = {
+            key: ir_measures.ParamInfo(  # type: ignore[no-untyped-call]
+                required=value.required, default=value.default, desc=value.kind.wanted
+            )
+            for key, value in wanted.items()
+        }
+        self._bound: Measure | None = None
+        self._text = ""
+        if all(key in given for key, value in wanted.items() if value.required):
+            self.validate_params()
+
+    @property
+    def gainful(self) -> Measure:
+        """The measure that `gainful.evaluate` computes."""
+        if self._bound is None:
+            if again := self._fixed.keys() & self.params:
+                raise MeasureError(f"{self._name} sets {', '.join(again)} itself: leave it out.")
+            self._bound = self._definition.bind({**self._fixed, **self.params})
+            self._text = _label(self._bound)  # kept, since ir_measures asks for it once a topic
+        return self._bound
+
+    def validate_params(self) -> None:
+        """Raise MeasureError if a parameter is missing, unknown or out of range."""
+        self.validated = self.gainful is not None
+
+    def __call__(self, **given: Any) -> GainfulMeasure:
+        """The measure with these parameters, too."""
+        return GainfulMeasure(self._name, **{**self.params, **given})
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self.params.items())
+        return self._text or self.NAME + (f"({given})" if given else "")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._name, self.params)
+
+    def aggregator(self) -> Agg:
+        """What makes one number of the topics: their mean, or the sum of counts, or the geometric mean."""
+        return _Aggregator(self._definition.summary)
+
+
+class _Aggregator(Agg):
+    """Summarises topics as `Scores.mean` does, to the last bit."""
+
+    def __init__(self, summary: Summary) -> None:
+        self._summary: Summary = summary
+        self._values: list[float] = []
+
+    def add(self, value: float) -> None:
+        self._values.append(value)
+
+    def result(self) -> float:
+        values = np.array(self._values, np.float64)
+        return float(summarise(values, np.ones(values.shape, np.bool_), self._summary))
+
+
+class GainfulEvaluator(ir_measures.Evaluator):
+    """Scores one run after another for the same measures and judgments; made by `GainfulProvider.evaluator`.
+
+    Parameters
+    ----------
+    measures
+        Of gainful.
+    qrels
+        Whatever `gainful.read_qrels` takes; read once.
+    policies
+        How ties, unjudged documents and so on are treated.
+    """
+
+    def __init__(self, measures: Iterable[GainfulMeasure], qrels: Any, policies: Policies) -> None:
+        self._qrels = read_qrels(qrels)
+        self._policies = policies
+        self._chosen = {str(measure.gainful): measure for measure in measures}
+        super().__init__(list(self._chosen.values()), set(self._qrels.topics))
+
+    def _iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
+        chosen = [measure.gainful for measure in self._chosen.values()]
+        scores = evaluate(self._qrels, [read_run(run)], chosen, **self._policies.to_dict())  # type: ignore[arg-type]
+        rows = scores.values[:, 0].T.tolist()
+        for topic, values in zip(scores.topics, rows, strict=True):
+            for label, value in zip(scores.measures, values, strict=True):
+                yield ir_measures.Metric(query_id=topic, measure=self._chosen[label], value=value)
+
+
+class GainfulProvider(ir_measures.Provider):
+    """Computes gainful's measures for ir_measures.
+
+    Parameters
+    ----------
+    **policies
+        Those of `gainful.evaluate`: ties, unjudged, missing, degenerate, duplicates. ``skip`` is refused, since
+        ir_measures gives every topic of the qrels a score.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"good": 2, "spam": -1}}
+    >>> run = {"q1": {"unknown": 2.0, "good": 1.0}}
+    >>> measure = parse_measure("nDCGf@2")
+    >>> GainfulProvider(unjudged="condensed").calc_aggregate([measure], qrels, run)
+    {nDCGf@2: 1.0}
+    """
+
+    NAME = "gainful"
+
+    def __init__(self, **policies: Any) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._policies = Policies(**policies)
+        for name, value in self._policies.to_dict().items():
+            if value == "skip":
+                raise PolicyError(
+                    f"{name}='skip' cannot be honoured here: ir_measures gives every topic of the qrels a score. "
+                    "Use gainful.evaluate."
+                )
+
+    def supports(self, measure: Any) -> bool:
+        """Whether this is a measure of gainful; raises MeasureError if its parameters are wrong."""
+        if not isinstance(measure, GainfulMeasure):
+            return False
+        measure.validate_params()
+        return True
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> GainfulEvaluator:
+        chosen = list(measures)
+        if wrong := [str(measure) for measure in chosen if not self.supports(measure)]:
+            raise MeasureError(
+                f"expected measures of gainful such as nDCGf@3, got {', '.join(wrong)}: "
+                "ir_measures.calc_aggregate takes both kinds at once"
+            )
+        return GainfulEvaluator(chosen, qrels, self._policies)
+
+
+provider = GainfulProvider()
+
+
+def parse_measure(text: str) -> GainfulMeasure:
+    """The measure that a text stands for in gainful's grammar, which takes more than ir_measures' own parser does.
+
+    Parameters
+    ----------
+    text
+        Such as ``nDCGf(gain={-2: -10})@3``; ``gf_AP`` and ``AP`` are the same here.
+
+    Examples
+    --------
+    >>> parse_measure("nDCG(norm=f, gain={-2: -10})@3")
+    nDCGf(gain={-2: -10})@3
+    """
+    found = parse_ours(text.strip().removeprefix(_PREFIX))
+    return GainfulMeasure(found.definition.name, **found.parameters)
+
+
+def register() -> None:
+    """Make `ir_measures.parse_measure` and the default pipeline of ir_measures know all measures of gainful.
+
+    Done when this module is imported; again, it adds the measures that were registered with gainful since.
+    """
+    ir_measures.providers.registry.setdefault(provider.NAME, provider)
+    if provider not in ir_measures.DefaultPipeline.providers:
+        ir_measures.DefaultPipeline.providers.append(provider)
+    for name in _names():
+        measure = GainfulMeasure(name)
+        ir_measures.measures.registry.setdefault(measure.NAME, measure)
+
+
+def _names() -> list[str]:
+    return [*REGISTRY, *PRESETS]
+
+
+def _definition(name: str) -> tuple[Definition, Mapping[str, Any]]:
+    """The definition behind a name, and the parameters that the name sets."""
+    target, fixed = PRESETS.get(name, (name, {}))
+    if target not in REGISTRY:
+        raise MeasureError(f"no measure named {name!r} is registered")
+    return REGISTRY[target], fixed
+
+
+def _is_taken(name: str) -> bool:
+    """Whether ir_measures has a measure of this name itself."""
+    return not isinstance(ir_measures.measures.registry.get(name), GainfulMeasure | None)
+
+
+def _label(measure: Measure) -> str:
+    """The label of gainful, told apart from ir_measures' own: what ir_measures compares measures by."""
+    text, name = str(measure), measure.definition.name
+    rest = text.removeprefix(name)
+    if not _is_taken(name) or rest[:1] not in ("", "(", "@"):  # 'nDCGf@3' begins with nDCG, but is nobody else's
+        return text
+    for preset, (target, fixed) in PRESETS.items():
+        if target == name and fixed.items() <= measure.parameters.items() and not _is_taken(preset):
+            return preset + rest
+    return _PREFIX + text
+
+
+def _restore(name: str, given: dict[str, Any]) -> GainfulMeasure:
+    return GainfulMeasure(name, **given)
+
+
+def __getattr__(name: str) -> GainfulMeasure:
+    bare = name.removeprefix(_PREFIX)
+    if bare in _names():
+        if name != bare or not _is_taken(bare):
+            return GainfulMeasure(bare)
+        raise AttributeError(f"{name} is ir_measures' own: gainful's is {_PREFIX}{name}")
+    raise AttributeError(f"module 'gainful.compat.ir_measures' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(GainfulMeasure(name).NAME for name in _names())]
+
+
+register()
