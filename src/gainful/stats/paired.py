@@ -1,7 +1,8 @@
 """Paired tests of all pairs of systems at once, on a matrix of systems × topics.
 
 A pair (i, j) has differences z = y_i − y_j. All pairs share the same resamples, so that a resample is a matrix product.
-Every test is two-sided and gives systems × systems, symmetric, with a diagonal of 1.
+Every test is two-sided and gives systems × systems, symmetric, with a diagonal of 1; with `against` one system, only
+the pairs with that one are tested, and the result is its row of that matrix.
 """
 
 from __future__ import annotations
@@ -13,13 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from gainful.stats.resample import FloatArray, all_sign_flips, blocks, bootstrap_counts, check_resamples, sign_flips
+from gainful.stats.resample import (
+    FloatArray,
+    all_sign_flips,
+    blocks,
+    bootstrap_counts,
+    check_resamples,
+    generator,
+    sign_flips,
+)
 
 IntArray = NDArray[np.int64]
 Variant = Literal["studentized", "shifted", "sign"]
 
 # Sums of the same numbers in another order differ by this much, relatively: still equal.
 CLOSE = 1e-9
+# Up to so many differences, all 2ⁿ sign flips are gone through; up to so many, there is a table without ties.
+_ENUMERATED, _TABULATED = 13, 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,7 +40,7 @@ class Extremes:
     Parameters
     ----------
     counts
-        Systems × systems.
+        Systems × systems, or one row of that.
     resamples
         How many there were.
     exact
@@ -49,10 +60,13 @@ class Extremes:
         return self.share() if self.exact else (self.counts + 1) / (self.resamples + 1)
 
 
-def pairs(systems: int) -> tuple[IntArray, IntArray]:
-    """First and second system of each pair, i < j, in rows of the upper triangle."""
-    first, second = np.triu_indices(systems, k=1)
-    return first, second
+def pairs(systems: int, against: int | None = None) -> tuple[IntArray, IntArray]:
+    """First and second system of each pair, i < j, in rows of the upper triangle; or all others and `against`."""
+    if against is None:
+        first, second = np.triu_indices(systems, k=1)
+        return first, second
+    others = np.delete(np.arange(systems), against)
+    return others, np.full(systems - 1, against)
 
 
 def square(values: NDArray[np.generic], systems: int, diagonal: float) -> NDArray[np.generic]:
@@ -63,51 +77,68 @@ def square(values: NDArray[np.generic], systems: int, diagonal: float) -> NDArra
     return full
 
 
-def t_test(scores: FloatArray) -> FloatArray:
+def t_test(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     """Student's paired t-test; p = 1 where all differences are 0, 0 where they are all the same other number."""
-    first, second = pairs(len(scores))
-    t = _observed_t(scores[first] - scores[second], _noise(scores))
+    first, second = pairs(len(scores), against)
+    t = t_statistic(scores[first] - scores[second], rounding(scores))
     p = 2.0 * stats.t.sf(np.abs(t), scores.shape[1] - 1)
-    return np.asarray(square(np.where(np.isnan(t), 1.0, p), len(scores), 1.0), np.float64)
+    return np.asarray(_arranged(np.where(np.isnan(t), 1.0, p), len(scores), 1.0, against), np.float64)
 
 
-def wilcoxon(scores: FloatArray) -> FloatArray:
-    """Wilcoxon's signed-rank test, zero differences dropped; exact for up to 50 topics without ties, else normal."""
-    first, second = pairs(len(scores))
+def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
+    """Wilcoxon's signed-rank test, zero differences dropped.
+
+    Exact where 13 or fewer differences are left, or 50 or fewer without ties; else by the normal distribution, with the
+    variance that ties leave and no continuity correction. Each pair is decided on its own, which scipy's test of many
+    pairs at once does not do: one tie in one pair makes all of its p-values approximate.
+    """
+    first, second = pairs(len(scores), against)
     z = scores[first] - scores[second]
-    z[np.abs(z) <= _noise(scores)] = 0.0
-    p = np.ones(len(z))
-    some = (z != 0).any(axis=1)
-    if some.any():
-        p[some] = stats.wilcoxon(z[some], axis=1).pvalue
-    return np.asarray(square(p, len(scores), 1.0), np.float64)
+    size = np.abs(z)
+    size[size <= rounding(scores)] = 0.0
+    # Differences that only rounding tells apart are tied.
+    unit = max(float(np.abs(scores).max(initial=0.0)), np.finfo(np.float64).tiny) * 1e-12
+    number = np.count_nonzero(size, axis=1)
+    ranks = stats.rankdata(np.round(size / unit), axis=1) - (size.shape[1] - number)[:, None]
+    ranks[size == 0.0] = 0.0
+    observed = np.abs((np.sign(z) * ranks).sum(axis=1))
+    squares = (ranks * ranks).sum(axis=1)
+    p = 2.0 * stats.norm.sf(observed / np.sqrt(np.maximum(squares, 1.0)))
+    few = number <= _ENUMERATED
+    p[few] = _enumerated(ranks[few], observed[few])
+    untied = squares > number * (number + 1) * (2 * number + 1) / 6 - 0.25  # a tie of two ranks takes 0.5 away
+    for n in np.unique(number[~few & untied & (number <= _TABULATED)]):
+        rows = untied & (number == n)
+        p[rows] = _signed_rank_tail(int(n))[np.round(observed[rows]).astype(np.int64)]
+    return np.asarray(_arranged(p, len(scores), 1.0, against), np.float64)
 
 
-def randomisation(scores: FloatArray, *, resamples: int, seed: int) -> Extremes:
+def randomisation(scores: FloatArray, *, resamples: int, seed: int, against: int | None = None) -> Extremes:
     """Sign-flip randomisation: each topic's two scores change places with probability 1/2; the statistic is |mean|.
 
     All 2ᵀ flips are taken instead where they are no more than `resamples`.
     """
     check_resamples(resamples)
     systems, topics = scores.shape
-    first, second = pairs(systems)
+    first, second = pairs(systems, against)
     observed = np.abs(scores.sum(axis=1)[first] - scores.sum(axis=1)[second])
-    limit = observed * (1.0 - CLOSE) - topics * _noise(scores)
+    limit = observed * (1.0 - CLOSE) - topics * rounding(scores)
     exact = topics < 60 and 1 << topics <= resamples
     total = 1 << topics if exact else resamples
-    everything = all_sign_flips(topics) if exact else np.empty((0, topics))
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     counts = np.zeros(len(first), np.int64)
     done = 0
-    for size in blocks(total, len(first), "Randomising"):
-        flips = everything[done : done + size] if exact else sign_flips(rng, size, topics)
+    for size in blocks(total, max(len(first), topics), "Randomising"):
+        flips = all_sign_flips(topics, done, done + size) if exact else sign_flips(rng, size, topics)
         sums = flips @ scores.T
         counts += (np.abs(sums[:, first] - sums[:, second]) >= limit).sum(axis=0)
         done += size
-    return Extremes(counts=_square_counts(counts, systems, total), resamples=total, exact=exact)
+    return Extremes(counts=_arranged_counts(counts, systems, total, against), resamples=total, exact=exact)
 
 
-def bootstrap(scores: FloatArray, *, variant: Variant = "studentized", resamples: int, seed: int) -> Extremes:
+def bootstrap(
+    scores: FloatArray, *, variant: Variant = "studentized", resamples: int, seed: int, against: int | None = None
+) -> Extremes:
     """Paired bootstrap (Sakai 2006): topics are drawn with replacement, the same for all pairs.
 
     Parameters
@@ -119,22 +150,24 @@ def bootstrap(scores: FloatArray, *, variant: Variant = "studentized", resamples
         |w̄*| ≥ |z̄|; ``sign``: z̄* is 0 or has the other sign than z̄.
     resamples, seed
         How many draws, and where they start.
+    against
+        Only the pairs with this system.
     """
     check_resamples(resamples)
     systems, topics = scores.shape
-    first, second = pairs(systems)
+    first, second = pairs(systems, against)
     z = scores[first] - scores[second]
     mean = z.mean(axis=1)
-    noise = _noise(scores)
+    noise = rounding(scores)
     mean[np.abs(mean) <= noise] = 0.0
     w = z - mean[:, None]
     squares = w * w
-    observed = np.abs(_observed_t(z, noise))
+    observed = np.abs(t_statistic(z, noise))
     # |t*| ≥ |t| without roots and quotients: w̄*²·n(n − 1) ≥ t²·(Σw*² − n·w̄*²).
     limit = np.minimum(np.nan_to_num(observed * (1.0 - CLOSE), nan=0.0), 1e150) ** 2 / (topics * (topics - 1.0))
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     counts = np.zeros(len(first), np.int64)
-    for size in blocks(resamples, len(first), "Resampling"):
+    for size in blocks(resamples, max(len(first), topics), "Resampling"):
         drawn = bootstrap_counts(rng, size, topics)
         shifted = drawn @ (w.T / topics)
         match variant:
@@ -145,30 +178,31 @@ def bootstrap(scores: FloatArray, *, variant: Variant = "studentized", resamples
             case _:
                 extreme = _as_large_t(shifted, drawn @ squares.T, limit, topics)
         counts += extreme.sum(axis=0)
-    return Extremes(counts=_square_counts(counts, systems, resamples), resamples=resamples)
+    return Extremes(counts=_arranged_counts(counts, systems, resamples, against), resamples=resamples)
 
 
-def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int) -> Extremes:
+def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | None = None) -> Extremes:
     """Randomised Tukey HSD (Carterette 2012): the scores of each topic are dealt to the systems anew.
 
-    A pair counts where the largest difference of any two means reaches its own, which corrects for all pairs at once.
+    A pair counts where the largest difference of any two means reaches its own, which corrects for all pairs at once,
+    those that are not asked for included.
     """
     check_resamples(resamples)
     systems, topics = scores.shape
-    first, second = pairs(systems)
+    first, second = pairs(systems, against)
     sums = scores.sum(axis=1)
-    limit = np.abs(sums[first] - sums[second]) * (1.0 - CLOSE) - topics * _noise(scores)
-    rng = np.random.default_rng(seed)
+    limit = np.abs(sums[first] - sums[second]) * (1.0 - CLOSE) - topics * rounding(scores)
+    rng = generator(seed)
     ranges = []
     for size in blocks(resamples, systems * topics, "Randomising"):
         dealt = rng.permuted(np.broadcast_to(scores, (size, systems, topics)), axis=1).sum(axis=2)
         ranges.append(dealt.max(axis=1) - dealt.min(axis=1))
     sorted_ranges = np.sort(np.concatenate(ranges))
     counts = resamples - np.searchsorted(sorted_ranges, limit, side="left")
-    return Extremes(counts=_square_counts(counts, systems, resamples), resamples=resamples)
+    return Extremes(counts=_arranged_counts(counts, systems, resamples, against), resamples=resamples)
 
 
-def _observed_t(z: FloatArray, noise: float) -> FloatArray:
+def t_statistic(z: FloatArray, noise: float) -> FloatArray:
     """Mean over its standard error; NaN where all differences are 0, infinite where they are equal and not 0."""
     n = z.shape[1]
     mean = z.mean(axis=1)
@@ -188,10 +222,39 @@ def _as_large_t(mean: FloatArray, squares: FloatArray, limit: FloatArray, n: int
     return np.where(constant, limit == 0.0, mean >= spread)
 
 
-def _noise(scores: FloatArray) -> float:
+def rounding(scores: FloatArray) -> float:
     """What rounding alone can make of a difference that is 0, of single scores and of their means."""
     return float(np.abs(scores).max(initial=0.0)) * 1e-14
 
 
-def _square_counts(counts: IntArray, systems: int, total: int) -> IntArray:
-    return np.asarray(square(counts, systems, total), np.int64)
+def _enumerated(ranks: FloatArray, observed: FloatArray) -> FloatArray:
+    """The share of all sign flips whose |sum of signed ranks| reaches the observed one; rows have ≤ 13 ranks above 0."""
+    ranks = -np.sort(-ranks, axis=1)[:, :_ENUMERATED]
+    n = ranks.shape[1]
+    counts, done = np.zeros(len(ranks), np.int64), 0
+    for size in blocks(1 << n, len(ranks), "Ranking"):
+        sums = np.abs(all_sign_flips(n, done, done + size) @ ranks.T)
+        counts += (sums >= observed - 0.25).sum(axis=0)  # sums of ranks are multiples of 1/2
+        done += size
+    return counts / (1 << n)
+
+
+def _signed_rank_tail(n: int) -> FloatArray:
+    """P(|sum of the signed ranks 1 … n| ≥ w) for w = 0 … n(n + 1)/2, where there is no tie."""
+    largest = n * (n + 1) // 2
+    ways = np.ones(1)  # by the sum of the positive ranks, each way with its probability
+    for rank in range(1, n + 1):
+        ways = (np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))) / 2.0
+    sums = np.abs(2 * np.arange(largest + 1) - largest)
+    by_size = np.bincount(sums, weights=ways, minlength=largest + 1)
+    return np.minimum(np.cumsum(by_size[::-1])[::-1], 1.0)
+
+
+def _arranged(values: NDArray[np.generic], systems: int, diagonal: float, against: int | None) -> NDArray[np.generic]:
+    if against is None:
+        return square(values, systems, diagonal)
+    return np.insert(values, against, diagonal)
+
+
+def _arranged_counts(counts: IntArray, systems: int, total: int, against: int | None) -> IntArray:
+    return np.asarray(_arranged(counts, systems, total, against), np.int64)

@@ -1,0 +1,112 @@
+"""Confidence intervals of means, a row each: two-sided, low and high."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special, stats
+
+from gainful.errors import GainfulError
+from gainful.stats.resample import BLOCK, FloatArray, blocks, bootstrap_counts, check_resamples, generator
+
+# Numbers held at once: all resamples of as many rows as fit, since quantiles need all of a row's.
+_HELD = 8 * BLOCK
+# What rounding may do to a mean, relative to the largest value.
+_ROUNDING = 1e-12
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a level that is no probability between 0 and 1."""
+    if not 0.0 < confidence < 1.0:
+        raise GainfulError(f"confidence: expected a number between 0 and 1, such as 0.95, got {confidence}")
+
+
+def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, FloatArray]:
+    """Student's interval of each row's mean, x̄ ± t·s/√n.
+
+    Parameters
+    ----------
+    values
+        Rows × n.
+    confidence
+        Such as 0.95.
+    """
+    check_confidence(confidence)
+    n = values.shape[1]
+    mean = values.mean(axis=1)
+    half = stats.t.ppf(0.5 + confidence / 2.0, n - 1) * values.std(axis=1, ddof=1) / np.sqrt(n)
+    return mean - half, mean + half
+
+
+def bca_interval(values: FloatArray, *, confidence: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Bias-corrected and accelerated bootstrap interval of each row's mean (Efron 1987); the same draws for all rows.
+
+    A row that never varies has an interval of no width.
+
+    Parameters
+    ----------
+    values
+        Rows × n.
+    confidence
+        Such as 0.95.
+    resamples, seed
+        How many draws, and where they start.
+    """
+    check_confidence(confidence)
+    check_resamples(resamples)
+    generator(seed)
+    low, high = np.empty(len(values)), np.empty(len(values))
+    done = 0
+    for size in blocks(len(values), max(1, resamples * BLOCK // _HELD), "Resampling"):
+        rows = slice(done, done + size)
+        low[rows], high[rows] = _bca(values[rows], confidence, resamples, seed)
+        done += size
+    return low, high
+
+
+def _bca(values: FloatArray, confidence: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    rows, n = values.shape
+    mean = values.mean(axis=1)
+    centred = values - mean[:, None]
+    noise = np.abs(values).max(axis=1, initial=0.0) * _ROUNDING
+    centred[np.abs(centred).max(axis=1, initial=0.0) <= noise] = 0.0
+    drawn = np.empty((rows, resamples))  # means of the resamples, less the mean
+    rng, done = generator(seed), 0
+    step = max(1, BLOCK // n)
+    while done < resamples:
+        size = min(step, resamples - done)
+        np.matmul(centred / n, bootstrap_counts(rng, size, n).T, out=drawn[:, done : done + size])
+        done += size
+    drawn.sort(axis=1)
+    wanted = _levels(centred, _share_below(drawn, noise), confidence)
+    low, high = (mean + _quantile(drawn, level) for level in wanted)
+    return low, high
+
+
+def _share_below(drawn: FloatArray, noise: FloatArray) -> FloatArray:
+    """The share of the resamples below the mean, one that equals it counting half; never 0 or 1, which have no z."""
+    resamples = drawn.shape[1]
+    below = (drawn < -noise[:, None]).sum(axis=1) + (drawn <= noise[:, None]).sum(axis=1)
+    return np.clip(below / (2.0 * resamples), 0.5 / resamples, 1.0 - 0.5 / resamples)
+
+
+def _levels(centred: FloatArray, below: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
+    """At which quantiles of the resamples the interval ends."""
+    bias = special.ndtri(below)
+    squares = (centred**2).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # The jackknife's value without x_i differs from the mean by (x̄ − x_i)/(n − 1): n − 1 cancels.
+        pull = np.where(squares > 0.0, (centred**3).sum(axis=1) / (6.0 * squares**1.5), 0.0)
+        ends = []
+        for tail in ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0):
+            z = bias + special.ndtri(tail)
+            ends.append(np.nan_to_num(special.ndtr(bias + z / (1.0 - pull * z)), nan=tail))
+    return ends[0], ends[1]
+
+
+def _quantile(ascending: FloatArray, level: FloatArray) -> FloatArray:
+    """The quantile of each row at its own level, between neighbours in proportion."""
+    at = level * (ascending.shape[1] - 1)
+    below = np.floor(at).astype(np.int64)
+    rows = np.arange(len(ascending))
+    lower, upper = ascending[rows, below], ascending[rows, np.minimum(below + 1, ascending.shape[1] - 1)]
+    return np.asarray(lower + (at - below) * (upper - lower), np.float64)
