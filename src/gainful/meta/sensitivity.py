@@ -25,7 +25,7 @@ Method = Literal["studentized", "shifted", "sign", "t", "wilcoxon", "tukey"]
 # Levels that papers report.
 LEVELS = (0.01, 0.05, 0.1)
 # More points than this on a curve cannot be seen.
-_POINTS = 400
+_POINTS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
