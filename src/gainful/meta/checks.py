@@ -13,10 +13,10 @@ def check_share(name: str, value: float) -> None:
         raise GainfulError(f"{name}: expected a number between 0 and 1, both excluded, got {value}")
 
 
-def check_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
-    """The numbers of topics as integers; refuses none, and any that is not a whole number from 1."""
-    wrong = [size for size in sizes if not (float(size).is_integer() and size >= 1)]
+def check_sizes(sizes: Sequence[int], *, least: int = 1) -> tuple[int, ...]:
+    """The numbers of topics as integers; refuses none, and any that is not a whole number from `least`."""
+    wrong = [size for size in sizes if not (float(size).is_integer() and size >= least)]
     if wrong or not len(sizes):
         got = wrong[0] if wrong else "none"
-        raise GainfulError(f"sizes: expected numbers of topics, whole and at least 1, got {got}")
+        raise GainfulError(f"sizes: expected numbers of topics, whole and at least {least}, got {got}")
     return tuple(int(size) for size in sizes)

@@ -1,0 +1,106 @@
+"""Power of tests and width of intervals for a given sample size, exact for normal data; and the size that suffices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special, stats
+
+from gainful.stats.resample import FloatArray
+
+IntArray = NDArray[np.int64]
+
+# Outside of this the series behind the noncentral F do not converge; there the power is as good as that at the end.
+_LEAST, _MOST = 1e-12, 1e10
+
+
+def t_power(effect: Any, n: Any, alpha: float) -> FloatArray:
+    """Power of the two-sided paired t-test on n pairs, both tails counted.
+
+    Parameters
+    ----------
+    effect
+        Squared: (mean of the differences)² over their variance.
+    n
+        Pairs, at least 2.
+    alpha
+        Level of the test.
+    """
+    n = np.asarray(n, np.float64)
+    return _f_power(n * effect, 1.0, n - 1.0, alpha)
+
+
+def anova_power(effect: Any, n: Any, groups: int, alpha: float) -> FloatArray:
+    """Power of the one-way analysis of variance with n values a group.
+
+    Parameters
+    ----------
+    effect
+        Σ(mean of a group − mean of all)² over the variance within groups. At least D²/(2σ²) if two groups differ by D.
+    n
+        Values a group, at least 2.
+    groups
+        How many groups.
+    alpha
+        Level of the test.
+    """
+    n = np.asarray(n, np.float64)
+    return _f_power(n * effect, groups - 1.0, groups * (n - 1.0), alpha)
+
+
+def detectable_effect(power_of: Callable[[float], float], power: float) -> float:
+    """The effect for which an increasing function of it reaches a power; 0 if no effect is needed."""
+    if power_of(0.0) >= power:
+        return 0.0
+    high = 1e-6
+    while power_of(high) < power:
+        high *= 4.0
+    return float(optimize.brentq(lambda effect: power_of(effect) - power, 0.0, high, xtol=1e-15, rtol=1e-12))
+
+
+def expected_width(variance: Any, n: Any, alpha: float) -> FloatArray:
+    """Expected full width of the t interval (confidence 1 − alpha) of a mean of n: 2·t·E[s]/√n.
+
+    E[s] = σ·√(2/φ)·Γ((φ+1)/2)/Γ(φ/2) with φ = n − 1: a sample's standard deviation is a little too small on average.
+    """
+    n = np.asarray(n, np.float64)
+    df = n - 1.0
+    log_bias = special.gammaln((df + 1.0) / 2.0) - special.gammaln(df / 2.0) + np.log(2.0 / df) / 2.0
+    return np.asarray(2.0 * stats.t.isf(alpha / 2.0, df) * np.sqrt(variance / n) * np.exp(log_bias), np.float64)
+
+
+def smallest(suffices: Callable[[IntArray], NDArray[np.bool_]], count: int, *, largest: int) -> IntArray:
+    """For each of `count` questions the smallest size from 2 that suffices, or 0 if none up to `largest` does.
+
+    Parameters
+    ----------
+    suffices
+        Of one size a question, whether it is enough; once it is, every larger size must be.
+    count
+        How many questions are asked at once.
+    largest
+        Where the search ends.
+    """
+    high = np.full(count, min(2, largest), np.int64)
+    low = np.ones(count, np.int64)
+    enough = suffices(high)
+    while (open_ := ~enough & (high < largest)).any():
+        low = np.where(open_, high, low)
+        high = np.where(open_, np.minimum(high * 2, largest), high)
+        enough = suffices(high)
+    while (high - low > 1)[enough].any():
+        middle = (low + high + 1) // 2
+        reached = suffices(middle)
+        high = np.where(reached, middle, high)
+        low = np.where(reached, low, middle)
+    return np.where(enough, high, 0)
+
+
+def _f_power(noncentrality: Any, df1: float, df2: Any, alpha: float) -> FloatArray:
+    noncentrality = np.asarray(noncentrality, np.float64)
+    within = np.clip(noncentrality, _LEAST, _MOST)
+    power = stats.ncf.sf(stats.f.isf(alpha, df1, df2), df1, df2, within)
+    return np.asarray(np.where(np.isinf(noncentrality), 1.0, power), np.float64)
