@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gainful.charts import save_chart
+    from gainful.compare import Comparison, compare
     from gainful.data.policies import Policies
     from gainful.data.qrels import Qrels
     from gainful.data.rankings import Rankings
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
     from gainful.measures.check import check_measure
     from gainful.measures.grammar import parse_measure, parse_measures
     from gainful.measures.registry import Measure, measure
+    from gainful.meta.reliability import Reliability, reliability
     from gainful.meta.sensitivity import Sensitivity, sensitivity
+    from gainful.meta.topics import TopicsNeeded, topics_needed
 
 __version__ = "0.1.0"
 
 # Every public name and the module it lives in: imported when first used, so that `import gainful` costs nothing.
 _HOME = {
     "Collection": "gainful.data.simulate",
+    "Comparison": "gainful.compare",
     "DataError": "gainful.errors",
     "Explanation": "gainful.explain",
     "GainfulError": "gainful.errors",
@@ -43,12 +47,15 @@ _HOME = {
     "PolicyError": "gainful.errors",
     "Qrels": "gainful.data.qrels",
     "Rankings": "gainful.data.rankings",
+    "Reliability": "gainful.meta.reliability",
     "Run": "gainful.data.run",
     "ScoreMatrix": "gainful.data.scores",
     "Scores": "gainful.data.scores",
     "Sensitivity": "gainful.meta.sensitivity",
+    "TopicsNeeded": "gainful.meta.topics",
     "Truth": "gainful.data.simulate",
     "check_measure": "gainful.measures.check",
+    "compare": "gainful.compare",
     "evaluate": "gainful.evaluate",
     "explain": "gainful.explain",
     "measure": "gainful.measures.registry",
@@ -58,10 +65,12 @@ _HOME = {
     "read_run": "gainful.io.read",
     "read_runs": "gainful.io.read",
     "read_scores": "gainful.evaluate",
+    "reliability": "gainful.meta.reliability",
     "save_chart": "gainful.charts",
     "score": "gainful.evaluate",
     "sensitivity": "gainful.meta.sensitivity",
     "simulate": "gainful.data.simulate",
+    "topics_needed": "gainful.meta.topics",
     "write_qrels": "gainful.io.write",
     "write_run": "gainful.io.write",
     "write_scores": "gainful.io.scores",
@@ -69,6 +78,7 @@ _HOME = {
 
 __all__ = [
     "Collection",
+    "Comparison",
     "DataError",
     "Explanation",
     "GainfulError",
@@ -78,12 +88,15 @@ __all__ = [
     "PolicyError",
     "Qrels",
     "Rankings",
+    "Reliability",
     "Run",
     "ScoreMatrix",
     "Scores",
     "Sensitivity",
+    "TopicsNeeded",
     "Truth",
     "check_measure",
+    "compare",
     "evaluate",
     "explain",
     "measure",
@@ -93,10 +106,12 @@ __all__ = [
     "read_run",
     "read_runs",
     "read_scores",
+    "reliability",
     "save_chart",
     "score",
     "sensitivity",
     "simulate",
+    "topics_needed",
     "write_qrels",
     "write_run",
     "write_scores",

@@ -22,8 +22,10 @@ README = Path(__file__).parents[2] / "README.md"
 # `trec_eval` takes another program's options, which are not spelled as parameters are.
 WITHOUT_TWIN = {"measures", "demo", "trec_eval"}
 TWINS = sorted(COMMANDS.keys() - WITHOUT_TWIN)
+# A command whose function has a longer name: `gainful topics` is gainful.topics_needed.
+FUNCTIONS = {"topics": "topics_needed"}
 # What only a command line has: where results go, and how they look there.
-OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha"}
+OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha", "movers", "fail_if_worse", "margin"}
 # A command reads these from files; see gainful.cli.inputs.Source.
 READ_FROM_FILES = {"scores"}
 # A function needs it; the command lists what there is to choose from.
@@ -32,6 +34,10 @@ OPTIONAL_AT_THE_SHELL = {("explain", "query")}
 
 def command_function(name: str):
     return app[name].default_command
+
+
+def twin(name: str):
+    return getattr(gainful, FUNCTIONS.get(name, name))
 
 
 def arguments(name: str):
@@ -54,22 +60,22 @@ def test_commands_are_those_listed():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_headline_is_that_of_the_docstring(name):
-    twin = command_function(name) if name in WITHOUT_TWIN else getattr(gainful, name)
-    assert COMMANDS[name] == summary(twin)
-    assert summary(command_function(name)) == summary(twin)
+    described = command_function(name) if name in WITHOUT_TWIN else twin(name)
+    assert COMMANDS[name] == summary(described)
+    assert summary(command_function(name)) == summary(described)
 
 
 @pytest.mark.parametrize("name", TWINS)
 class TestTwins:
     def test_same_parameters(self, name):
-        function = inspect.signature(getattr(gainful, name)).parameters
+        function = inspect.signature(twin(name)).parameters
         command = inspect.signature(command_function(name)).parameters
         assert set(function) - READ_FROM_FILES <= set(command)
         assert set(command) - set(function) <= OF_THE_SHELL
 
     def test_same_defaults(self, name):
         command = inspect.signature(command_function(name)).parameters
-        for parameter in inspect.signature(getattr(gainful, name)).parameters.values():
+        for parameter in inspect.signature(twin(name)).parameters.values():
             if parameter.name in READ_FROM_FILES:
                 assert isinstance(command["source"].default, Source)
             elif (name, parameter.name) in OPTIONAL_AT_THE_SHELL:
@@ -78,7 +84,7 @@ class TestTwins:
                 assert command[parameter.name].default == parameter.default, parameter.name
 
     def test_same_help(self, name):
-        texts = parameter_texts(getattr(gainful, name))
+        texts = parameter_texts(twin(name))
         for parameter, argument in arguments(name).items():
             if (
                 parameter in texts

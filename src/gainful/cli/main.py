@@ -23,10 +23,13 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 # The first line of each function's docstring, so that `gainful --help` need not import it; a test compares them.
 COMMANDS = {
     "evaluate": "Score runs against judgments.",
+    "compare": "Find out whether the difference of two or more runs is real: paired tests, intervals, effect sizes, wins.",
     "explain": "Show how the score of one topic comes about, rank by rank, and where it was lost.",
+    "reliability": "Tell how reliable scores are, and how many topics it takes to make them so.",
     "sensitivity": "Find which measure tells systems apart: the significance of all pairs, and the share that is told "
     "apart.",
     "trec_eval": "Score as trec_eval does: its options, its names, its digits.",
+    "topics": "Find how many topics a t-test, an ANOVA or a confidence interval needs.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
     "demo": "Take the five-minute tour on a simulated collection.",
@@ -59,8 +62,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 1 for input that gainful refuses; 2 for a command line it does not understand; 130 and 141 for Ctrl-C and
-        a closed pipe.
+        0; 1 for input that gainful refuses; 2 for a command line it does not understand; 3 for a run that does not
+        pass (`compare --fail-if-worse`); 130 and 141 for Ctrl-C and a closed pipe.
     """
     if sys.stdout is None:  # closed before we began
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -70,7 +73,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if tokens is None else tokens)
     gc.disable()  # a command makes next to no cycles, and its imports are a tenth faster
     try:
-        _run(words)
+        status = _run(words)
         sys.stdout.flush()
     except CycloptsError as error:
         return _fail(f"{error} Try 'gainful {_known_command(words)}--help'.", status=2)
@@ -86,16 +89,17 @@ def main(tokens: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     finally:
         gc.enable()
-    return 0
+    return status
 
 
-def _run(words: list[str]) -> None:
+def _run(words: list[str]) -> int:
     if words[:1] == ["trec_eval"]:  # its words follow trec_eval's rules: -qc, -M100, -mmap
         from gainful.cli.trec_eval import trec_eval
 
         trec_eval(*words[1:])
-    else:
-        app(words)
+        return 0
+    status = app(words)
+    return status if isinstance(status, int) else 0
 
 
 def _fail(message: str, *, status: int) -> int:
