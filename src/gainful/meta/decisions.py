@@ -1,0 +1,119 @@
+"""Whether one comes to the same decisions: tests of pairs of runs, and how two sets of outcomes agree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from gainful.data.rankings import BoolArray, FloatArray, IntArray
+
+# What rounding alone can make of a difference that is 0, relative to the largest score.
+_NOISE = 1e-14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """How many pairs of runs were found equal or different: in truth, and by what is examined.
+
+    'Equal' is the positive outcome, as in Bompada et al. (SIGIR 2007), where the null hypothesis is accepted.
+
+    Parameters
+    ----------
+    both_equal
+        C11: equal under both.
+    lost_equal
+        C12: equal in truth, but found different.
+    lost_difference
+        C21: different in truth, but found equal (the false positives).
+    both_different
+        C22: different under both.
+    """
+
+    both_equal: int = 0
+    lost_equal: int = 0
+    lost_difference: int = 0
+    both_different: int = 0
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the pairs with the same outcome under both."""
+        total = self.both_equal + self.lost_equal + self.lost_difference + self.both_different
+        return _share(self.both_equal + self.both_different, total)
+
+    @property
+    def true_positive(self) -> float:
+        """TP = C11/(C11 + C12): of the pairs equal in truth, the share found equal; NaN if there are none."""
+        return _share(self.both_equal, self.both_equal + self.lost_equal)
+
+    @property
+    def predicted_positive(self) -> float:
+        """P = C11/(C11 + C21): of the pairs found equal, the share that is; NaN if there are none."""
+        return _share(self.both_equal, self.both_equal + self.lost_difference)
+
+    @property
+    def g_mean(self) -> float:
+        """√(TP·P): accuracy where nearly all pairs differ; NaN where one of the two is."""
+        return math.sqrt(self.true_positive * self.predicted_positive)
+
+    @property
+    def false_positive(self) -> float:
+        """C21/(C21 + C22): of the pairs different in truth, the share found equal; NaN if there are none."""
+        return _share(self.lost_difference, self.lost_difference + self.both_different)
+
+    def __add__(self, other: Decisions) -> Decisions:
+        return Decisions(
+            both_equal=self.both_equal + other.both_equal,
+            lost_equal=self.lost_equal + other.lost_equal,
+            lost_difference=self.lost_difference + other.lost_difference,
+            both_different=self.both_different + other.both_different,
+        )
+
+
+def draw_pairs(systems: int, number: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """First and second system of `number` different pairs, or of all pairs if there are no more."""
+    first, second = np.triu_indices(systems, k=1)
+    if number >= len(first):
+        return first, second
+    chosen = np.sort(rng.choice(len(first), size=number, replace=False))
+    return first[chosen], second[chosen]
+
+
+def rejected(scores: FloatArray, first: IntArray, second: IntArray, alpha: float) -> BoolArray:
+    """Per pair, whether Wilcoxon's signed-rank test finds it different at `alpha`.
+
+    Always by the normal approximation, so that the same test is made whatever ties the judgments leave. Topics without
+    a difference, and those where one of the two has no score (NaN), are left out.
+
+    Parameters
+    ----------
+    scores
+        Systems × topics.
+    first, second
+        The pairs.
+    alpha
+        The level.
+    """
+    z = np.nan_to_num(scores[first] - scores[second])
+    z[np.abs(z) <= _NOISE * np.nanmax(np.abs(scores), initial=0.0)] = 0.0
+    found = np.zeros(len(z), np.bool_)
+    some = (z != 0).any(axis=1)
+    if some.any():
+        found[some] = stats.wilcoxon(z[some], axis=1, method="asymptotic").pvalue < alpha
+    return found
+
+
+def compared(truth: BoolArray, found: BoolArray) -> Decisions:
+    """Count outcomes; True where a pair was found different."""
+    return Decisions(
+        both_equal=int((~truth & ~found).sum()),
+        lost_equal=int((~truth & found).sum()),
+        lost_difference=int((truth & ~found).sum()),
+        both_different=int((truth & found).sum()),
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan
