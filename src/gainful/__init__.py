@@ -28,14 +28,17 @@ if TYPE_CHECKING:
     from gainful.measures.check import check_measure
     from gainful.measures.grammar import parse_measure, parse_measures
     from gainful.measures.registry import Measure, measure
+    from gainful.meta.agreement import Agreement, agreement
     from gainful.meta.reliability import Reliability, reliability
     from gainful.meta.sensitivity import Sensitivity, sensitivity
+    from gainful.meta.stability import Stability, stability
     from gainful.meta.topics import TopicsNeeded, topics_needed
 
 __version__ = "0.1.0"
 
 # Every public name and the module it lives in: imported when first used, so that `import gainful` costs nothing.
 _HOME = {
+    "Agreement": "gainful.meta.agreement",
     "Collection": "gainful.data.simulate",
     "Comparison": "gainful.compare",
     "DataError": "gainful.errors",
@@ -52,8 +55,10 @@ _HOME = {
     "ScoreMatrix": "gainful.data.scores",
     "Scores": "gainful.data.scores",
     "Sensitivity": "gainful.meta.sensitivity",
+    "Stability": "gainful.meta.stability",
     "TopicsNeeded": "gainful.meta.topics",
     "Truth": "gainful.data.simulate",
+    "agreement": "gainful.meta.agreement",
     "check_measure": "gainful.measures.check",
     "compare": "gainful.compare",
     "evaluate": "gainful.evaluate",
@@ -70,6 +75,7 @@ _HOME = {
     "score": "gainful.evaluate",
     "sensitivity": "gainful.meta.sensitivity",
     "simulate": "gainful.data.simulate",
+    "stability": "gainful.meta.stability",
     "topics_needed": "gainful.meta.topics",
     "write_qrels": "gainful.io.write",
     "write_run": "gainful.io.write",
@@ -77,6 +83,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Agreement",
     "Collection",
     "Comparison",
     "DataError",
@@ -93,8 +100,10 @@ __all__ = [
     "ScoreMatrix",
     "Scores",
     "Sensitivity",
+    "Stability",
     "TopicsNeeded",
     "Truth",
+    "agreement",
     "check_measure",
     "compare",
     "evaluate",
@@ -111,6 +120,7 @@ __all__ = [
     "score",
     "sensitivity",
     "simulate",
+    "stability",
     "topics_needed",
     "write_qrels",
     "write_run",

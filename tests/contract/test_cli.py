@@ -25,7 +25,8 @@ TWINS = sorted(COMMANDS.keys() - WITHOUT_TWIN)
 # A command whose function has a longer name: `gainful topics` is gainful.topics_needed.
 FUNCTIONS = {"topics": "topics_needed"}
 # What only a command line has: where results go, and how they look there.
-OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha", "movers", "fail_if_worse", "margin"}
+OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha", "movers"}
+OF_THE_SHELL |= {"fail_if_worse", "margin"}
 # A command reads these from files; see gainful.cli.inputs.Source.
 READ_FROM_FILES = {"scores"}
 # A function needs it; the command lists what there is to choose from.

@@ -23,12 +23,14 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 # The first line of each function's docstring, so that `gainful --help` need not import it; a test compares them.
 COMMANDS = {
     "evaluate": "Score runs against judgments.",
-    "compare": "Find out whether the difference of two or more runs is real: paired tests, intervals, effect sizes, wins.",
+    "compare": "Find out whether the difference of runs is real: paired tests, intervals, effect sizes, wins.",
     "explain": "Show how the score of one topic comes about, rank by rank, and where it was lost.",
     "reliability": "Tell how reliable scores are, and how many topics it takes to make them so.",
+    "stability": "Find how often fewer topics would order two systems the other way round.",
     "sensitivity": "Find which measure tells systems apart: the significance of all pairs, and the share that is told "
     "apart.",
     "trec_eval": "Score as trec_eval does: its options, its names, its digits.",
+    "agreement": "Find how far measures agree on the order of systems, and which systems move.",
     "topics": "Find how many topics a t-test, an ANOVA or a confidence interval needs.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",

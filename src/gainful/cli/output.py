@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,10 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    # In the fonts that LaTeX starts with, these would come out as other signs.
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{character: "\\" + character for character in "&%$#_{}"},
 }
 
@@ -155,6 +160,7 @@ def _latex_number(text: str) -> str:
 
 def _escaped(text: str) -> str:
     escaped = "".join(_LATEX.get(character, character) for character in shown(text))
+    escaped = re.sub("-(?=-)", "-{}", escaped)  # two in a row would become a dash
     # After a line end, a bracket or star would be read as an argument of \\\\.
     return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
 

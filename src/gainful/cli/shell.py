@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import TypeVar
 
-Command = TypeVar("Command", bound=Callable[..., None])
+Command = TypeVar("Command", bound=Callable[..., int | None])
 
 
 def shell_of(function: Callable[..., object]) -> Callable[[Command], Command]:

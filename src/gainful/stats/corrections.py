@@ -29,7 +29,7 @@ def corrected(p: ArrayLike, method: Method) -> FloatArray:
     if method == "none" or m == 0:
         return values.copy()
     if method == "bonferroni":
-        return np.minimum(values * m, 1.0)
+        return np.asarray(np.minimum(values * m, 1.0), np.float64)
     order = np.argsort(values, axis=-1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=-1)
     place = np.arange(1, m + 1)

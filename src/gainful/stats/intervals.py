@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from scipy import special, stats
 
 from gainful.errors import GainfulError
 from gainful.stats.resample import BLOCK, FloatArray, blocks, bootstrap_counts, check_resamples, generator
 
+Interval = Literal["t", "bca"]
+
 # Numbers held at once: all resamples of as many rows as fit, since quantiles need all of a row's.
-_HELD = 8 * BLOCK
+_HELD = 1 << 25
 # What rounding may do to a mean, relative to the largest value.
 _ROUNDING = 1e-12
 
@@ -18,6 +22,15 @@ def check_confidence(confidence: float) -> None:
     """Refuse a level that is no probability between 0 and 1."""
     if not 0.0 < confidence < 1.0:
         raise GainfulError(f"confidence: expected a number between 0 and 1, such as 0.95, got {confidence}")
+
+
+def mean_interval(
+    values: FloatArray, how: Interval, *, confidence: float, resamples: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """The interval of each row's mean, by `t_interval` or `bca_interval`."""
+    if how == "t":
+        return t_interval(values, confidence=confidence)
+    return bca_interval(values, confidence=confidence, resamples=resamples, seed=seed)
 
 
 def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, FloatArray]:
@@ -86,7 +99,7 @@ def _share_below(drawn: FloatArray, noise: FloatArray) -> FloatArray:
     """The share of the resamples below the mean, one that equals it counting half; never 0 or 1, which have no z."""
     resamples = drawn.shape[1]
     below = (drawn < -noise[:, None]).sum(axis=1) + (drawn <= noise[:, None]).sum(axis=1)
-    return np.clip(below / (2.0 * resamples), 0.5 / resamples, 1.0 - 0.5 / resamples)
+    return np.asarray(np.clip(below / (2.0 * resamples), 0.5 / resamples, 1.0 - 0.5 / resamples), np.float64)
 
 
 def _levels(centred: FloatArray, below: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:

@@ -228,7 +228,7 @@ def rounding(scores: FloatArray) -> float:
 
 
 def _enumerated(ranks: FloatArray, observed: FloatArray) -> FloatArray:
-    """The share of all sign flips whose |sum of signed ranks| reaches the observed one; rows have ≤ 13 ranks above 0."""
+    """The share of all sign flips whose |sum of signed ranks| reaches the observed; rows have ≤ 13 ranks above 0."""
     ranks = -np.sort(-ranks, axis=1)[:, :_ENUMERATED]
     n = ranks.shape[1]
     counts, done = np.zeros(len(ranks), np.int64), 0
@@ -236,7 +236,7 @@ def _enumerated(ranks: FloatArray, observed: FloatArray) -> FloatArray:
         sums = np.abs(all_sign_flips(n, done, done + size) @ ranks.T)
         counts += (sums >= observed - 0.25).sum(axis=0)  # sums of ranks are multiples of 1/2
         done += size
-    return counts / (1 << n)
+    return np.asarray(counts / (1 << n), np.float64)
 
 
 def _signed_rank_tail(n: int) -> FloatArray:

@@ -1,0 +1,165 @@
+"""Is the difference real? Paired tests, intervals and effect sizes of runs on the same topics."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+
+from gainful.compare.result import Comparison, Contrasts, Test, place_of
+from gainful.data.paired import Gaps, complete_matrices
+from gainful.data.scores import ScoreMatrix, Scores
+from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.evaluate import read_scores
+from gainful.stats.corrections import Method as Correction
+from gainful.stats.corrections import corrected
+from gainful.stats.intervals import Interval, check_confidence, mean_interval
+from gainful.stats.paired import bootstrap, pairs, randomisation, rounding, t_statistic, t_test, tukey_hsd, wilcoxon
+from gainful.stats.resample import FloatArray, check_resamples, generator
+
+__all__ = ["Comparison", "Contrasts", "compare"]
+
+
+def compare(
+    scores: Any,
+    *,
+    baseline: str | None = None,
+    test: Test = "t",
+    correction: Correction = "holm",
+    interval: Interval = "t",
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    gaps: Gaps = "error",
+) -> Comparison:
+    """Find out whether the difference of runs is real: paired tests, intervals, effect sizes, wins.
+
+    Parameters
+    ----------
+    scores
+        Scores of runs on topics: what `evaluate` returns, a file, a frame, or an array of systems × topics.
+    baseline
+        Compare the other runs with this one; without it, all pairs are compared.
+    test
+        t (Student's paired t-test), wilcoxon (signed ranks), randomisation (signs of the differences are flipped),
+        bootstrap (studentised) or tukey (randomised Tukey HSD, which corrects for all pairs by itself).
+    correction
+        For testing many pairs: holm, bonferroni, bh (Benjamini-Hochberg) or none; the family is the pairs tested
+        under one measure. tukey takes none.
+    interval
+        Of means and differences: t or bca (bootstrap). Intervals are not corrected.
+    confidence
+        Of the intervals.
+    resamples
+        How many bootstrap samples or randomisations.
+    seed
+        Where the random numbers start.
+    gaps
+        Topics in which a run has no score: error, or drop (leave the topic out for all runs).
+
+    Returns
+    -------
+    Comparison
+        Means, and for each pair the difference with its interval, effect size, wins and losses, and p-values.
+
+    Notes
+    -----
+    All tests are two-sided, on the differences z of two runs over topics. p of a Monte Carlo test is
+    (b + 1)/(resamples + 1), never 0; the randomisation test is exact where 2ᵀ, for T topics, is no more than
+    `resamples`. Identical runs have p = 1. The effect size is mean(z)/sd(z). Counts (measures that are summed over
+    topics) are compared by their mean per topic.
+
+    Examples
+    --------
+    >>> found = compare([[0.1, 0.2, 0.3, 0.4, 0.5], [0.3, 0.5, 0.4, 0.6, 0.7]])
+    >>> found.to_frame().select("run", "other", "difference", "wins", "losses", "p").rows()
+    [('1', '2', -0.2, 0, 5, 0.00319...)]
+    """
+    for name, value, kind in (
+        ("test", test, Test),
+        ("correction", correction, Correction),
+        ("interval", interval, Interval),
+    ):
+        _check_choice(name, value, get_args(kind))
+    check_confidence(confidence)
+    check_resamples(resamples)
+    generator(seed)
+    scores = read_scores(scores)
+    _refuse_geometric(scores)
+    against = None if baseline is None else place_of(baseline, scores.systems, "baseline")
+    matrices = complete_matrices(scores, gaps=gaps)
+
+    def contrasts(matrix: ScoreMatrix, higher: str) -> Contrasts:
+        values = matrix.values
+        first, second = pairs(len(values), against)
+        z = values[first] - values[second]
+        noise = rounding(values)
+        z[np.abs(z) <= noise] = 0.0
+        ends = mean_interval(
+            np.concatenate([values, z]), interval, confidence=confidence, resamples=resamples, seed=seed
+        )
+        (low, difference_low), (high, difference_high) = (np.split(end, [len(values)]) for end in ends)
+        p = _p(values, test, resamples, seed, against)[(first, second) if against is None else first]
+        gain = -z if higher == "worse" else z
+        return Contrasts(
+            measure=matrix.measure,
+            higher=higher,
+            topics=matrix.topics,
+            values=values,
+            mean=values.mean(axis=1),
+            low=low,
+            high=high,
+            first=first,
+            second=second,
+            difference=z.mean(axis=1),
+            difference_low=difference_low,
+            difference_high=difference_high,
+            effect=np.nan_to_num(t_statistic(z, noise) / np.sqrt(z.shape[1]), nan=0.0, posinf=np.inf, neginf=-np.inf),
+            wins=(gain > 0.0).sum(axis=1),
+            ties=(gain == 0.0).sum(axis=1),
+            losses=(gain < 0.0).sum(axis=1),
+            p=p,
+            p_corrected=p if test == "tukey" else corrected(p, correction),
+        )
+
+    return Comparison(
+        systems=scores.systems,
+        contrasts=tuple(contrasts(matrix, higher) for matrix, higher in zip(matrices, scores.higher, strict=True)),
+        baseline=baseline,
+        test=test,
+        correction="tukey" if test == "tukey" else correction,
+        interval=interval,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+        gaps=gaps,
+    )
+
+
+def _p(values: FloatArray, test: Test, resamples: int, seed: int, against: int | None) -> FloatArray:
+    match test:
+        case "t":
+            return t_test(values, against=against)
+        case "wilcoxon":
+            return wilcoxon(values, against=against)
+        case "randomisation":
+            return randomisation(values, resamples=resamples, seed=seed, against=against).p()
+        case "bootstrap":
+            return bootstrap(values, resamples=resamples, seed=seed, against=against).p()
+        case "tukey":
+            return tukey_hsd(values, resamples=resamples, seed=seed, against=against).p()
+
+
+def _refuse_geometric(scores: Scores) -> None:
+    for measure, summary in zip(scores.measures, scores.summaries, strict=True):
+        if summary == "gmean":
+            raise DataError(
+                f"{measure}: expected a measure that is averaged over topics, got a geometric mean, which paired tests "
+                "are not about: compare AP instead"
+            )
+
+
+def _check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        hint = did_you_mean(str(value), allowed)
+        raise GainfulError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}.{hint}")
