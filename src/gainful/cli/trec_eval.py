@@ -73,8 +73,10 @@ def trec_eval(*words: str) -> None:
         raise CycloptsError(msg=f"expected two files, qrels and run, got {_listed(wanted.files)}.")
     from gainful.compat.trec_eval import trec_eval as result_of
 
+    qrels, run = wanted.files
     result = result_of(
-        *wanted.files,
+        qrels,
+        run,
         wanted.measures or ("official",),
         level=wanted.level,
         complete="-c" in wanted.flags,

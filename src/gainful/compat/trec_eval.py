@@ -196,7 +196,10 @@ def topics_of_trec(
     if (label < 0).any():
         known = pl.when(pl.col("relevance") >= 0).then(pl.col("relevance"))
         qrels = Qrels(qrels.frame.with_columns(relevance=known), qrels.name)
-    rankings = align(qrels, runs, Policies(ties="trec"))
+    try:
+        rankings = align(qrels, runs, Policies(ties="trec"))
+    except DataError as error:  # trec_eval has no such policy to offer
+        raise DataError(str(error).replace(", or use duplicates='first' to keep the first", "")) from None
     if depth is not None:
         kept = rankings.rank <= depth
         rank = rankings.rank[kept]
@@ -261,7 +264,7 @@ def _refuse_missing(rankings: Rankings) -> None:
 
 def _source(run: object) -> tuple[object, Callable[[], str]]:
     """What to read as the run, and how to learn its tag; standard input is read here."""
-    if run == STDIN:
+    if isinstance(run, str) and run == STDIN:
         content = sys.stdin.buffer.read()
         if is_compressed(content[:_TAIL]):
             content = decompress(content, "standard input")

@@ -1,0 +1,258 @@
+"""trec_eval's rules: which topics, in which order, printed how."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+import gainful as gf
+from gainful.compat import trec_eval as module
+from gainful.compat.trec_eval import trec_eval
+from gainful.errors import DataError, MeasureError, PolicyError
+
+QRELS = {"b": {"x": 1, "y": 0}, "10": {"x": 2}, "9": {"y": 1}}
+RUN = {"9": {"y": 0.5}, "10": {"y": 2.0, "x": 1.0}, "b": {"x": 1.0}, "unknown": {"x": 1.0}}
+
+
+def lines(*args, per_topic=True, summary=True, **options) -> list[str]:
+    return list(trec_eval(*args, **options).lines(per_topic=per_topic, summary=summary))
+
+
+def test_topics_come_in_byte_order_and_then_all():
+    assert lines(QRELS, RUN, ["num_ret", "map"]) == [
+        "num_ret               \t10\t2\n",
+        "map                   \t10\t0.5000\n",
+        "num_ret               \t9\t1\n",
+        "map                   \t9\t1.0000\n",
+        "num_ret               \tb\t1\n",
+        "map                   \tb\t1.0000\n",
+        "num_ret               \tall\t4\n",
+        "map                   \tall\t0.8333\n",
+    ]
+
+
+def test_order_is_the_tables_whatever_was_asked_first():
+    asked = [
+        line.split("\t")[0].rstrip() for line in lines(QRELS, RUN, ["unj", "P.5,2", "map", "runid"], per_topic=False)
+    ]
+    assert asked == ["runid", "map", "P_2", "P_5", "unj_5", "unj_10", "unj_20"]
+
+
+def test_what_is_for_topics_or_for_all_alone():
+    asked = ["runid", "num_q", "gm_map", "gm_bpref", "relstring"]
+    assert lines(QRELS, RUN, asked) == [
+        "relstring             \t10\t'-2'\n",
+        "relstring             \t9\t'1'\n",
+        "relstring             \tb\t'1'\n",
+        "runid                 \tall\trun\n",
+        "num_q                 \tall\t3\n",
+        f"gm_map                \tall\t{0.5 ** (1 / 3):6.4f}\n",
+        "gm_bpref              \tall\t1.0000\n",
+    ]
+    assert lines(QRELS, RUN, asked, summary=False) == lines(QRELS, RUN, asked)[:3]
+
+
+def test_parameters_take_the_place_of_defaults_and_add_up():
+    def names(*measures):
+        return [column.name for column in trec_eval(QRELS, RUN, measures).columns]
+
+    assert names("P", "P.7") == ["P_7"]
+    assert names("P.7", "P.5,10", "P_5") == ["P_5", "P_7", "P_10"]
+    assert names("iprec_at_recall..10,.2", "iprec_at_recall_0.50") == [
+        "iprec_at_recall_0.10",
+        "iprec_at_recall_0.20",
+        "iprec_at_recall_0.50",
+    ]
+    assert names("ndcg.1=3,2=9", "ndcg", "utility.2,-1,0,0", "set_F_0.5") == [
+        "utility_2,-1,0,0",
+        "ndcg_1=3,2=9",
+        "set_F_0.5",
+    ]
+    assert names("official")[-1] == "P_1000"
+    assert {"relstring_20", "relstring"} & set(names("relstring.20", "all_trec")) == {"relstring_20"}
+    assert names("set") == [
+        *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility"),
+        *("set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    ]
+
+
+def test_missing_topics():
+    run = {"9": {"y": 0.5}}
+    with pytest.raises(PolicyError) as caught:
+        trec_eval(QRELS, run)
+    assert str(caught.value) == (
+        "run 'run' returns nothing for 2 of 3 judged topics (b, 10): "
+        "use -c (complete=True) to count them as empty rankings."
+    )
+    asked = ["num_q", "num_ret", "num_rel", "map", "gm_map", "relstring", "utility", "rbp_resid", "unj.5"]
+    assert lines(QRELS, run, asked, complete=True)[:7] == [
+        "num_ret               \t10\t0\n",
+        "num_rel               \t10\t1\n",
+        "map                   \t10\t0.0000\n",
+        "relstring             \t10\t''\n",
+        "utility               \t10\t0.0000\n",
+        "rbp_resid             \t10\t0.0000\n",
+        "unj_5                 \t10\t0.0000\n",
+    ]
+    summary = trec_eval(QRELS, run, asked, complete=True).summary
+    assert summary["num_q"] == 3
+    assert summary["map"] == pytest.approx(1 / 3)
+    assert summary["gm_map"] == pytest.approx((1e-5 * 1e-5 * 1) ** (1 / 3))
+
+
+def test_scores_are_compared_as_float64():
+    """Version 10 does; in version 9, as float32, these tie, and y comes first as the greater id."""
+    qrels, close = {"q": {"x": 1, "y": 0}}, {"q": {"x": 1.0 + 1e-9, "y": 1.0}}
+    assert trec_eval(qrels, close, "recip_rank").summary["recip_rank"] == 1.0
+    assert gf.evaluate(qrels, close, "RR").mean()["RR"].item() == 0.5
+    unsorted = {"q": {"y": 1.0, "x": 1.0 + 1e-9}}
+    assert trec_eval(qrels, unsorted, "recip_rank").summary["recip_rank"] == 1.0
+    tied = {"q": {"x": -0.0, "y": 0.0, "z": -1e300, "w": -2e300}}
+    assert trec_eval(qrels, tied, "relstring").values["relstring"] == ["01--"]
+
+
+def test_more_scores_than_float32_has_whole_numbers(monkeypatch):
+    monkeypatch.setattr(module, "_EXACT", 2)
+    qrels, run = {"q": {"x": 1}, "r": {"x": 1}}, {"r": {"y": 5.0, "x": 5.1}, "q": {"y": 1.0, "x": 1.0 + 1e-9}}
+    assert trec_eval(qrels, run, "recip_rank").summary["recip_rank"] == 1.0
+
+
+def test_options():
+    qrels, run = {"q": {"a": 1, "b": 2, "c": 0}}, {"q": ["u", "a", "v", "b", "c"]}
+    assert trec_eval(qrels, run, "map", level=2).summary["map"] == 1 / 4
+    assert trec_eval(qrels, run, "map", depth=3).summary["map"] == (1 / 2) / 2
+    assert trec_eval(qrels, run, "num_ret", depth=3).summary["num_ret"] == 3
+    assert trec_eval(qrels, run, "map", judged_only=True).summary["map"] == 1.0
+    assert trec_eval(qrels, run, "map", judged_only=True, depth=2).summary["map"] == 1 / 2
+    assert trec_eval(qrels, run, "utility.0,0,0,1", documents=100).summary["utility_0,0,0,1"] == 100 + 2 - 5 - 2
+
+
+def test_negative_labels_are_not_judged():
+    qrels, run = {"q": {"a": 1, "b": -1, "c": 0}}, {"q": ["b", "a"]}
+    assert trec_eval(qrels, run, "bpref").summary["bpref"] == 1.0
+    assert trec_eval(qrels, run, "num_nonrel_judged_ret").summary["num_nonrel_judged_ret"] == 0
+    assert trec_eval({"q": {"a": -1}}, run, ["map", "ndcg", "relstring"]).values == {
+        "map": [0.0],
+        "relstring": ["-."],
+        "ndcg": [0.0],
+    }
+
+
+def test_result_as_frame_and_dict():
+    result = trec_eval(QRELS, RUN, ["runid", "map", "relstring.1"])
+    assert str(result) == "TrecResult: 3 measures × 3 topics"
+    assert result.to_frame().rows() == [
+        ("map", "10", 0.5),
+        ("map", "9", 1.0),
+        ("map", "b", 1.0),
+        ("map", "all", pytest.approx(2.5 / 3)),
+    ]
+    assert result.to_frame().schema == {"measure": pl.String, "query_id": pl.String, "score": pl.Float64}
+    assert result.to_dict() == {
+        "summary": {"runid": "run", "map": pytest.approx(2.5 / 3)},
+        "scores": {"map": {"10": 0.5, "9": 1.0, "b": 1.0}, "relstring_1": {"10": "-", "9": "1", "b": "1"}},
+        "settings": {"level": 1.0, "complete": False, "depth": None, "judged_only": False, "documents": 0},
+    }
+
+
+class TestTag:
+    def tag(self, path) -> object:
+        return trec_eval({"q": {"d": 1}}, path, "runid").summary["runid"]
+
+    def test_is_that_of_the_last_line(self, tmp_path):
+        path = tmp_path / "a.txt"
+        path.write_text("q Q0 d 1 2.0 first\nq Q0 e 2 1.0 last\n# not this\n\n")
+        assert self.tag(path) == "last"
+        packed = tmp_path / "a.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        assert self.tag(str(packed)) == "last"
+
+    def test_is_the_runs_name_in_other_formats(self, tmp_path):
+        path = tmp_path / "b.csv"
+        path.write_text("query_id,doc_id,score\nq,d,1\n")
+        assert self.tag(path) == "b"
+        assert self.tag(gf.read_run({"q": ["d"]}, name="mine")) == "mine"
+
+
+class TestStandardInput:
+    def give(self, monkeypatch, content: bytes):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+    def test_run(self, monkeypatch, pack):
+        self.give(monkeypatch, pack(b"q Q0 d 1 2.0 tagged\n"))
+        assert trec_eval({"q": {"d": 1}}, "-", ["runid", "map"]).summary == {"runid": "tagged", "map": 1.0}
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        {
+            b"": "standard input: expected a run, got nothing",
+            b"q Q0 d\n": "standard input:1: expected 6 fields (topic Q0 doc rank score tag), got 3: 'q Q0 d'",
+        }.items(),
+    )
+    def test_bad_input(self, monkeypatch, content, message):
+        self.give(monkeypatch, content)
+        with pytest.raises(DataError) as caught:
+            trec_eval({"q": {"d": 1}}, "-")
+        assert str(caught.value) == message
+
+
+def test_duplicates():
+    rows = [("9", "y", 0.5), ("9", "y", 0.4)]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    with pytest.raises(DataError) as caught:
+        trec_eval(QRELS, frame)
+    assert str(caught.value) == "run 'run': document 'y' appears twice in topic '9': remove one."
+
+
+def test_several_runs():
+    with pytest.raises(DataError) as caught:
+        trec_eval(QRELS, {"a": RUN, "b": RUN})
+    assert str(caught.value) == "expected one run, got several, 'b' among them"
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    {
+        "mapp": "Unknown measure 'mapp'. Did you mean 'map'? 'gainful trec_eval -h -m all_trec' lists them.",
+        "ndgc_cut.10": "Unknown measure 'ndgc_cut.10'. Did you mean 'ndcg_cut.10'? "
+        "'gainful trec_eval -h -m all_trec' lists them.",
+        "": "Unknown measure ''. 'gainful trec_eval -h -m all_trec' lists them.",
+        "map_5": "Unknown measure 'map_5'. Did you mean 'map'? 'gainful trec_eval -h -m all_trec' lists them.",
+        "official.5": "official is a group of measures and takes no parameters, got 'official.5'",
+        "map.5": "map takes no parameters, got 'map.5'",
+        "P.": "P takes whole numbers of at least 1, such as P.5,10; got 'P.'",
+        "P.0": "P takes whole numbers of at least 1, such as P.5,10; got 'P.0'",
+        "ndcg_cut.10,23.4": "ndcg_cut takes whole numbers of at least 1, such as ndcg_cut.5,10; got 'ndcg_cut.10,23.4'",
+        "success.x": "success takes whole numbers of at least 1, such as success.5,10; got 'success.x'",
+        "iprec_at_recall.-1": "iprec_at_recall takes numbers of at least 0, such as iprec_at_recall.0.2,0.5; "
+        "got 'iprec_at_recall.-1'",
+        "utility.1,2": "utility takes four numbers, such as utility.1,-1,0,0; got 'utility.1,2'",
+        "utility.1,2,3,x": "utility takes four numbers, such as utility.1,-1,0,0; got 'utility.1,2,3,x'",
+        "set_F.0": "set_F takes one positive number, such as set_F.0.5; got 'set_F.0'",
+        "relstring.2.5": "relstring takes one whole number of at least 1, such as relstring.20; got 'relstring.2.5'",
+        "11pt_avg.-1": "11pt_avg takes numbers of at least 0, such as 11pt_avg.0.2,0.5,0.8; got '11pt_avg.-1'",
+        "ndcg.3": "ndcg takes pairs of a label and its gain, such as ndcg.1=3.5,2=9; got 'ndcg.3'",
+        "ndcg.1=3,1=4": "ndcg takes pairs of a label and its gain, such as ndcg.1=3.5,2=9; got 'ndcg.1=3,1=4'",
+        "G.-1=3": "G takes pairs of a label and its gain, such as G.1=3.5,2=9; got 'G.-1=3'",
+        "rbp.p=1": "rbp takes p, between 0 and 1, and pairs of a label and its gain, such as rbp.p=0.8,1=0.5; "
+        "got 'rbp.p=1'",
+        "rbp_resid.1=2": "rbp_resid takes p, between 0 and 1, such as rbp_resid.p=0.8; got 'rbp_resid.1=2'",
+        "prefs_simp": "'prefs_simp' is for preference or multiple judgments, which are not supported: only qrels are",
+        "qrels_jg": "'qrels_jg' is for preference or multiple judgments, which are not supported: only qrels are",
+    }.items(),
+)
+def test_measures_that_are_refused(measure, message):
+    with pytest.raises(MeasureError) as caught:
+        trec_eval(QRELS, RUN, measure)
+    assert str(caught.value) == message
+
+
+def test_extra_measures_are_not_in_the_registry():
+    from gainful.measures import REGISTRY
+
+    assert not {"G", "binG", "Rndcg", "utility", "yaap", "relstring"} & set(REGISTRY)
