@@ -44,6 +44,8 @@ CASES = {
 }
 # In trec_eval's order, which pytrec_eval keeps; the summary of these is a sum, and they have no decimals.
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
+# As trec_eval's printf has them.
+NUMBER, COUNT, TEXT = "%-22s\t%s\t%6.4f\n", "%-22s\t%s\t%d\n", "%-22s\t%s\t%s\n"
 ALL_ONLY = ("runid", "num_q", "gm_map", "gm_bpref")
 
 
@@ -77,9 +79,7 @@ def cut(run: dict[str, dict[str, float]], depth: int) -> dict[str, dict[str, flo
 
 
 def printed(name: str, topic: str, value: float) -> str:
-    if name in COUNTS:
-        return "%-22s\t%s\t%d\n" % (name, topic, value)
-    return "%-22s\t%s\t%6.4f\n" % (name, topic, value)
+    return (COUNT if name in COUNTS else NUMBER) % (name, topic, value)
 
 
 def output(measures: list[str], options: list[str], qrels: dict, run: dict) -> str:
@@ -106,7 +106,7 @@ def output(measures: list[str], options: list[str], qrels: dict, run: dict) -> s
     if "-n" not in options:
         for name in results[topics[0]]:
             if name == "runid":
-                lines.append("%-22s\t%s\t%s\n" % ("runid", "all", TAG))
+                lines.append(TEXT % ("runid", "all", TAG))
                 continue
             values = [results[topic][name] for topic in topics]
             if name in COUNTS or name.startswith("gm_"):

@@ -80,7 +80,9 @@ def test_bytes_of_ids_stay(files, capfdbinary):
     (files / "run").write_bytes(b"\xe9 Q0 a 1 1 \xff\n")
     assert main(["trec_eval", "-qmmap", "-mrunid", str(files / "qrels"), str(files / "run")]) == 0
     assert capfdbinary.readouterr().out == (
-        b"map                   \t\xe9\t1.0000\nrunid                 \tall\t\xff\nmap                   \tall\t1.0000\n"
+        b"map                   \t\xe9\t1.0000\n"
+        b"runid                 \tall\t\xff\n"
+        b"map                   \tall\t1.0000\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Measures that only trec_eval has: worked by hand, and against plain loops for gains that pytrec_eval cannot be given."""
+"""Measures that only trec_eval has: worked by hand, and against plain loops for gains pytrec_eval cannot be given."""
 
 from __future__ import annotations
 
