@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from gainful.measures.grammar import parse_measure, parse_measures
     from gainful.measures.registry import Measure, measure
     from gainful.meta.agreement import Agreement, agreement
+    from gainful.meta.boundedness import Boundedness, boundedness
+    from gainful.meta.curves import Robustness
     from gainful.meta.reliability import Reliability, reliability
+    from gainful.meta.robustness import robustness
     from gainful.meta.sensitivity import Sensitivity, sensitivity
     from gainful.meta.stability import Stability, stability
     from gainful.meta.topics import TopicsNeeded, topics_needed
@@ -39,6 +42,7 @@ __version__ = "0.1.0"
 # Every public name and the module it lives in: imported when first used, so that `import gainful` costs nothing.
 _HOME = {
     "Agreement": "gainful.meta.agreement",
+    "Boundedness": "gainful.meta.boundedness",
     "Collection": "gainful.data.simulate",
     "Comparison": "gainful.compare",
     "DataError": "gainful.errors",
@@ -51,6 +55,7 @@ _HOME = {
     "Qrels": "gainful.data.qrels",
     "Rankings": "gainful.data.rankings",
     "Reliability": "gainful.meta.reliability",
+    "Robustness": "gainful.meta.curves",
     "Run": "gainful.data.run",
     "ScoreMatrix": "gainful.data.scores",
     "Scores": "gainful.data.scores",
@@ -59,6 +64,7 @@ _HOME = {
     "TopicsNeeded": "gainful.meta.topics",
     "Truth": "gainful.data.simulate",
     "agreement": "gainful.meta.agreement",
+    "boundedness": "gainful.meta.boundedness",
     "check_measure": "gainful.measures.check",
     "compare": "gainful.compare",
     "evaluate": "gainful.evaluate",
@@ -71,6 +77,7 @@ _HOME = {
     "read_runs": "gainful.io.read",
     "read_scores": "gainful.evaluate",
     "reliability": "gainful.meta.reliability",
+    "robustness": "gainful.meta.robustness",
     "save_chart": "gainful.charts",
     "score": "gainful.evaluate",
     "sensitivity": "gainful.meta.sensitivity",
@@ -84,6 +91,7 @@ _HOME = {
 
 __all__ = [
     "Agreement",
+    "Boundedness",
     "Collection",
     "Comparison",
     "DataError",
@@ -96,6 +104,7 @@ __all__ = [
     "Qrels",
     "Rankings",
     "Reliability",
+    "Robustness",
     "Run",
     "ScoreMatrix",
     "Scores",
@@ -104,6 +113,7 @@ __all__ = [
     "TopicsNeeded",
     "Truth",
     "agreement",
+    "boundedness",
     "check_measure",
     "compare",
     "evaluate",
@@ -116,6 +126,7 @@ __all__ = [
     "read_runs",
     "read_scores",
     "reliability",
+    "robustness",
     "save_chart",
     "score",
     "sensitivity",

@@ -30,6 +30,9 @@ COMMANDS = {
     "sensitivity": "Find which measure tells systems apart: the significance of all pairs, and the share that is told "
     "apart.",
     "trec_eval": "Score as trec_eval does: its options, its names, its digits.",
+    "robustness": "Find out whether judgments are deep enough: take some away, and see if runs keep their order.",
+    "boundedness": "Find out which values nDCG can take with negative labels: its range in every topic, and the runs "
+    "outside of it.",
     "agreement": "Find how far measures agree on the order of systems, and which systems move.",
     "topics": "Find how many topics a t-test, an ANOVA or a confidence interval needs.",
     "measures": "List all measures, or describe one.",

@@ -1,0 +1,119 @@
+"""`gainful robustness`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import polars as pl
+from cyclopts import Parameter
+
+from gainful.cli.inputs import Measures, Whole, refuse_measures
+from gainful.cli.output import Table, number
+from gainful.cli.progress import reading
+from gainful.cli.results import Shown
+from gainful.cli.shell import shell_of
+from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
+from gainful.meta.curves import Robustness
+from gainful.meta.deplete import Depletion
+from gainful.meta.robustness import DEFAULT_MEASURES
+from gainful.meta.robustness import robustness as robustness_of
+
+Numbers = Parameter(negative="", consume_multiple=True)
+
+
+@shell_of(robustness_of)
+def robustness(
+    qrels: str,
+    runs: Annotated[list[str], Parameter(name="RUN...")],
+    /,
+    *,
+    measures: Measures = DEFAULT_MEASURES,
+    depletion: Depletion = "stratified",
+    levels: Annotated[tuple[float, ...] | None, Numbers] = None,
+    trials: Whole = 10,
+    weights: Annotated[tuple[float, ...], Numbers] = (),
+    rel: float = 1.0,
+    pairs: Whole = 300,
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    seed: Whole = 0,
+    ties: Ties = "trec",
+    unjudged: Unjudged = "zero",
+    missing: Missing = "empty",
+    degenerate: Degenerate = "zero",
+    duplicates: Duplicates = "error",
+    shown: Shown = Shown(),
+) -> None:
+    """See `gainful.robustness`."""
+    refuse_measures(runs)
+    with shown.working(), reading(runs) as given:
+        found = robustness_of(
+            qrels,
+            given,
+            measures,
+            depletion=depletion,
+            levels=levels,
+            trials=trials,
+            weights=weights,
+            rel=rel,
+            pairs=pairs,
+            alpha=alpha,
+            confidence=confidence,
+            seed=seed,
+            ties=ties,
+            unjudged=unjudged,
+            missing=missing,
+            degenerate=degenerate,
+            duplicates=duplicates,
+        )
+    shown.show(found, list(_tables(found)), list(_remarks(found)))
+
+
+def _tables(found: Robustness) -> Iterator[Table]:
+    """τ, accuracy and mean scores by level, then where the curves rise, or whom leaving out hurts."""
+    frame = found.to_frame()
+    for name, title in {"tau": "τ", "accuracy": "accuracy", "score": "mean"}.items():
+        wide = frame.pivot("measure", index=["level", "judged"], values=name, sort_columns=False)
+        rows = [
+            [f"{level:g}", f"{judged:.0f}", *(number(value) for value in values)]
+            for level, judged, *values in wide.iter_rows()
+        ]
+        yield Table(
+            header=["level", "judged", *(f"{title} {measure}" for measure in found.measures)], rows=rows, names=()
+        )
+    yield _moved(found) if found.depletion == "leave-one-out" else _knees(found)
+
+
+def _knees(found: Robustness) -> Table:
+    tau, accuracy = found.knees(), found.knees(by="accuracy")
+    rows = [
+        [measure, *("-" if level is None else f"{level:g}" for level in (*tau[measure], *accuracy[measure]))]
+        for measure in found.measures
+    ]
+    header = ["measure", "τ > 0.9 first", "τ > 0.9 for good", "accuracy > 0.9 first", "accuracy > 0.9 for good"]
+    return Table(header=header, rows=rows)
+
+
+def _moved(found: Robustness) -> Table:
+    """Per measure and depth, the run that loses most by not having contributed, and the places lost at most."""
+    frame = found.runs().with_columns(
+        change=pl.col("score") - pl.col("full_score"), places=pl.col("rank") - pl.col("full_rank")
+    )
+    rows = []
+    for (measure, level), part in frame.group_by("measure", "level", maintain_order=True):
+        worst = part.sort("change", maintain_order=True).row(0, named=True)
+        most = str(max(part["places"].to_list()))
+        mean = number(float(part["change"].to_numpy().mean()))
+        rows.append([str(measure), f"{level:g}", worst["run"], number(worst["change"]), mean, most])
+    header = ["measure", "level", "loses most", "change", "mean change", "most places lost"]
+    return Table(header=header, rows=rows, names=(0, 2))
+
+
+def _remarks(found: Robustness) -> Iterator[str]:
+    if found.depletion == "leave-one-out":
+        yield "Each run is scored without the judgments of documents that it alone has among its first 'level' ones."
+    elif found.depletion == "depth":
+        yield "A level is the depth of the pool of these runs; what it would not have had judged is taken away."
+    else:
+        yield "A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged."
