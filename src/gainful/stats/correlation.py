@@ -179,7 +179,8 @@ def _within_depth(values: FloatArray) -> FloatArray:
     above = _above(values)
     depth = np.arange(1, above.shape[-1] + 1)[:, None]
     higher, size = above.sum(axis=-1), _group_sizes(above)
-    return np.clip((depth - higher[..., None, :]) / size[..., None, :], 0.0, 1.0)
+    inside = np.clip((depth - higher[..., None, :]) / size[..., None, :], 0.0, 1.0)
+    return np.asarray(inside, np.float64)
 
 
 def _above(values: ArrayLike) -> BoolArray:

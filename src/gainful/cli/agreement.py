@@ -1,0 +1,80 @@
+"""`gainful agreement`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.output import Table, number
+from gainful.cli.results import Shown
+from gainful.cli.shell import shell_of
+from gainful.data.paired import Gaps
+from gainful.meta.agreement import CORRELATIONS, Correlation
+from gainful.meta.agreement import Agreement as Found
+from gainful.meta.agreement import agreement as agreement_of
+
+# Systems named that moved most, and systems named as the best of a measure.
+_MOST = 5
+
+
+@shell_of(agreement_of)
+def agreement(
+    files: Files = (),
+    /,
+    *,
+    correlation: Annotated[tuple[Correlation, ...], Parameter(negative="", show_default=" ".join)] = CORRELATIONS,
+    confidence: float = 0.95,
+    resamples: Whole = 1000,
+    p: float = 0.9,
+    seed: Whole = 0,
+    gaps: Gaps = "error",
+    source: Source = Source(),
+    shown: Shown = Shown(),
+) -> None:
+    """Find how far measures agree on the order of systems.
+
+    Parameters
+    ----------
+    files
+        Judgments, then runs: files, folders or globs; not with --scores.
+    """
+    with shown.working():
+        found = agreement_of(
+            source.read(files),
+            correlation=correlation,
+            confidence=confidence,
+            resamples=resamples,
+            p=p,
+            seed=seed,
+            gaps=gaps,
+        )
+    shown.show(found, [_coefficients(found), _movers(found)], list(_remarks(found)))
+
+
+def _coefficients(found: Found) -> Table:
+    rows = [
+        [pair.first, pair.second, pair.correlation, *(number(value) for value in (pair.value, pair.low, pair.high))]
+        for pair in found.pairs
+    ]
+    header = ["measure", "with", "correlation", "value", f"low {found.confidence:.4g}", f"high {found.confidence:.4g}"]
+    return Table(header=header, rows=rows, names=(0, 1, 2))
+
+
+def _movers(found: Found) -> Table:
+    """The systems that move most between the two measures that agree least."""
+    first, second = found.least()
+    rows = [
+        [move.system, f"{move.first:g}", f"{move.second:g}", f"{move.places:+g}" if move.places else "0"]
+        for move in found.moved(first, second)[:_MOST]
+    ]
+    return Table(header=["run", f"rank by {first}", f"rank by {second}", "moved"], rows=rows)
+
+
+def _remarks(found: Found) -> Iterator[str]:
+    for measure in found.measures:
+        best = found.best(measure)
+        more = f" and {len(best) - _MOST} more, tied" if len(best) > _MOST else ", tied" if len(best) > 1 else ""
+        yield f"best by {measure}: {', '.join(best[:_MOST])}{more}"

@@ -1,0 +1,96 @@
+"""`gainful stability`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from cyclopts import Parameter, Token
+
+from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.output import Table, number
+from gainful.cli.results import Shown
+from gainful.cli.shell import shell_of
+from gainful.data.paired import Gaps
+from gainful.meta.stability import By, Fuzzy
+from gainful.meta.stability import Stability as Found
+from gainful.meta.stability import stability as stability_of
+
+# Error rates that one may be content with.
+_RATES = (0.05, 0.02, 0.01)
+
+
+def _numbers(_: object, tokens: Sequence[Token]) -> tuple[int, ...]:
+    """Whole numbers, several in one word if there are commas between."""
+    words = [word for token in tokens for word in token.value.split(",")]
+    try:
+        return tuple(int(word) for word in words)
+    except ValueError:
+        wrong = ",".join(words)
+        raise ValueError(f"expected whole numbers such as 5,10,25, got {wrong!r}.") from None
+
+
+Sizes = Annotated[tuple[int, ...] | None, Parameter(converter=_numbers, negative="", n_tokens=1)]
+
+
+@shell_of(stability_of)
+def stability(
+    files: Files = (),
+    /,
+    *,
+    sizes: Sizes = None,
+    draws: Whole = 200,
+    fuzziness: float = 0.05,
+    fuzzy: Fuzzy = "relative",
+    by: By = "mean",
+    seed: Whole = 0,
+    gaps: Gaps = "error",
+    source: Source = Source(),
+    shown: Shown = Shown(),
+) -> None:
+    """Find how often fewer topics would order two systems the other way round.
+
+    Parameters
+    ----------
+    files
+        Judgments, then runs: files, folders or globs; not with --scores.
+    """
+    with shown.working():
+        found = stability_of(
+            source.read(files),
+            sizes=sizes,
+            draws=draws,
+            fuzziness=fuzziness,
+            fuzzy=fuzzy,
+            by=by,
+            seed=seed,
+            gaps=gaps,
+        )
+    shown.show(found, [_curves(found), _needed(found)], list(_remarks(found)))
+
+
+def _curves(found: Found) -> Table:
+    rows = [
+        [str(size), *(number(curve.error[at]) for curve in found.curves)]
+        for at, size in enumerate(found.curves[0].sizes)
+    ]
+    return Table(header=["topics", *(f"error of {curve.measure}" for curve in found.curves)], rows=rows, names=())
+
+
+def _needed(found: Found) -> Table:
+    """Per measure: how many topics for which error rate, and the ties at the largest size."""
+    rows = []
+    for curve in found.curves:
+        needed = [curve.size_for(rate) for rate in _RATES]
+        cells = ["-" if size is None else str(size) for size in needed]
+        rows.append([curve.measure, *cells, number(curve.ties[-1])])
+    header = ["measure", *(f"topics: error ≤ {rate:g}" for rate in _RATES), f"ties at {found.curves[0].sizes[-1]}"]
+    return Table(header=header, rows=rows)
+
+
+def _remarks(found: Found) -> Iterator[str]:
+    if found.by == "mean" and found.curves[0].sizes[-1] > found.topics // 2:
+        yield (
+            f"note: draws of more than half of the {found.topics} topics share so many that their error rates are too "
+            f"low; at {found.topics} it is 0 by construction"
+        )

@@ -1,0 +1,103 @@
+"""What the agreement of measures looks like: ranks by two measures, and a map of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
+
+if TYPE_CHECKING:
+    import altair
+
+# How many of the systems that moved most are named.
+_NAMED = 5
+
+
+def ranks_chart(
+    first: str, second: str, moves: Sequence[tuple[str, float, float]], *, title: str
+) -> altair.TopLevelMixin:
+    """The rank of each system by two measures.
+
+    Parameters
+    ----------
+    first, second
+        The measures.
+    moves
+        System and its two ranks, those that moved most first.
+    title
+        What is seen.
+    """
+    alt = load_altair()
+    labels = [system if at < _NAMED and one != other else "" for at, (system, one, other) in enumerate(moves)]
+    systems, ones, others = zip(*moves, strict=True)
+    frame = pl.DataFrame({"system": systems, "first": ones, "second": others, "label": labels})
+    last = len(moves)
+    scale = alt.Scale(domain=[0.5 - last / 50, 0.5 + last * 1.02], reverse=True, nice=False)
+    step = next(step for step in (1, 5, 10, 50, 100, last) if last <= 12 * step)
+    axis = alt.Axis(values=[1, *range(step, last + 1, step)], format="d")
+    axes = {
+        "x": alt.X("first:Q", title=f"rank by {first}", scale=scale, axis=axis),
+        "y": alt.Y("second:Q", title=f"rank by {second}", scale=scale, axis=axis),
+    }
+    tooltip = [
+        alt.Tooltip("system:N"),
+        alt.Tooltip("first:Q", title=f"rank by {first}"),
+        alt.Tooltip("second:Q", title=f"rank by {second}"),
+    ]
+    points = alt.Chart(frame).mark_circle(size=45, opacity=0.8, color=COLOURS[0]).encode(**axes, tooltip=tooltip)
+    names = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=10).encode(**axes, text="label:N")
+    ends = pl.DataFrame({"first": [1, last], "second": [1, last]})
+    same = alt.Chart(ends).mark_line(strokeDash=[4, 4], color="#888888").encode(**axes)
+    return styled(alt.layer(same, points, names).properties(width=HEIGHT * 1.3, height=HEIGHT * 1.3), title)
+
+
+def map_chart(frame: pl.DataFrame, *, what: str, high_is_far: bool, title: str) -> altair.TopLevelMixin:
+    """A cell a pair of measures, the number in it.
+
+    Parameters
+    ----------
+    frame
+        measure, other, value, low, high: a row a cell; measures in the order they are first named in. A measure with
+        itself says nothing, and would take the colours from the rest.
+    what
+        The coefficient.
+    high_is_far
+        Whether high values are those that agree least.
+    title
+        What is seen.
+    """
+    alt = load_altair()
+    defined = frame["value"].fill_nan(None).drop_nulls()
+    low, high = (float(defined.min()), float(defined.max())) if len(defined) else (0.0, 1.0)  # type: ignore[arg-type]
+    middle = (low + high) / 2.0
+    # Viridis is dark where measures agree least: white text there.
+    dark = alt.datum.value > middle if high_is_far else alt.datum.value < middle
+    order = frame["measure"].unique(maintain_order=True).to_list()
+    axes = {
+        "x": alt.X("measure:N", title=None, sort=order, axis=alt.Axis(labelAngle=-30, grid=False)),
+        "y": alt.Y("other:N", title=None, sort=order, axis=alt.Axis(grid=False)),
+    }
+    base = alt.Chart(frame)
+    cells = base.mark_rect().encode(
+        **axes,
+        color=alt.Color(
+            "value:Q", title=what, scale=alt.Scale(scheme="viridis", domain=[low, high], reverse=high_is_far)
+        ),
+        tooltip=[
+            alt.Tooltip("measure:N"),
+            alt.Tooltip("other:N", title="with"),
+            alt.Tooltip("value:Q", title=what, format=".4f"),
+            alt.Tooltip("low:Q", format=".4f"),
+            alt.Tooltip("high:Q", format=".4f"),
+        ],
+    )
+    text = base.mark_text(fontSize=12).encode(
+        **axes,
+        text=alt.Text("value:Q", format=".3f"),
+        color=alt.condition(dark, alt.value("white"), alt.value("black")),
+    )
+    side = max(WIDTH * 0.75, 44.0 * len(order))
+    return styled(alt.layer(cells, text).properties(width=side, height=side * 0.75), title)
