@@ -140,7 +140,7 @@ class MeasureReliability:
                 )
         if not self.variances.run:
             why = "have the same scores" if not self.mean_squares.rest else "cannot be told apart"
-            notes.append(f"{self.measure}: the runs {why}, so no number of topics makes their scores reliable")
+            notes.append(f"{self.measure}: the runs {why}, by which no number of topics makes their scores reliable")
         return notes
 
 
