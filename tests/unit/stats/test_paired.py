@@ -1,0 +1,295 @@
+"""The tests of all pairs against scipy, one pair at a time, and against plain loops on the same resamples."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from gainful.errors import GainfulError
+from gainful.stats.paired import Extremes, bootstrap, pairs, randomisation, t_test, tukey_hsd, wilcoxon
+
+RESAMPLES = 300
+TESTS = {
+    "t": t_test,
+    "wilcoxon": wilcoxon,
+    "randomisation": lambda y, **kw: randomisation(y, resamples=RESAMPLES, seed=1, **kw).p(),
+    "studentized": lambda y, **kw: bootstrap(y, resamples=RESAMPLES, seed=1, **kw).p(),
+    "shifted": lambda y, **kw: bootstrap(y, variant="shifted", resamples=RESAMPLES, seed=1, **kw).p(),
+    "sign": lambda y, **kw: bootstrap(y, variant="sign", resamples=RESAMPLES, seed=1, **kw).p(),
+    "tukey": lambda y, **kw: tukey_hsd(y, resamples=RESAMPLES, seed=1, **kw).p(),
+}
+MONTE_CARLO = sorted(TESTS.keys() - {"t", "wilcoxon"})
+# Multiples of 1/64 add up without rounding, so that scipy sees the ties that there are.
+dyadic = st.integers(0, 64).map(lambda i: i / 64)
+matrices = st.tuples(st.integers(2, 5), st.integers(2, 17)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=dyadic)
+)
+
+
+def normal(systems: int, topics: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=topics) + rng.normal(size=(systems, topics)) + np.linspace(0, 0.6, systems)[:, None]
+
+
+def each_pair(scores, p_of):
+    full = np.ones((len(scores), len(scores)))
+    for i, j in itertools.combinations(range(len(scores)), 2):
+        full[i, j] = full[j, i] = p_of(scores[i], scores[j])
+    return full
+
+
+class TestT:
+    @pytest.mark.parametrize("topics", [2, 3, 50, 700])
+    def test_scipy(self, topics):
+        scores = normal(6, topics)
+        expected = each_pair(scores, lambda x, y: stats.ttest_rel(x, y).pvalue)
+        np.testing.assert_allclose(t_test(scores), expected, rtol=1e-9)
+
+    def test_no_variance(self):
+        scores = np.array([[0.1, 0.2, 0.7], [0.3, 0.4, 0.9], [0.1, 0.2, 0.7]])
+        np.testing.assert_array_equal(t_test(scores), [[1, 0, 1], [0, 1, 0], [1, 0, 1]])
+
+
+class TestWilcoxon:
+    @pytest.mark.parametrize("topics", [5, 13, 14, 50, 51, 200])
+    def test_scipy_without_ties(self, topics):
+        scores = normal(6, topics)
+        expected = each_pair(scores, lambda x, y: stats.wilcoxon(x, y).pvalue)
+        np.testing.assert_allclose(wilcoxon(scores), expected, rtol=1e-9)
+
+    @pytest.mark.parametrize("topics", [4, 9, 13])
+    def test_scipy_with_few_topics_and_ties(self, topics):
+        scores = np.random.default_rng(topics).integers(0, 4, (6, topics)) / 4
+        expected = each_pair(scores, lambda x, y: stats.wilcoxon(x, y).pvalue)
+        np.testing.assert_allclose(wilcoxon(scores), expected, rtol=1e-9)
+
+    @pytest.mark.parametrize("topics", [40, 120])
+    def test_scipy_with_ties(self, topics):
+        scores = np.random.default_rng(topics).integers(0, 9, (6, topics)) / 8
+        assert min((a != b).sum() for a, b in itertools.combinations(scores, 2)) > 13
+        expected = each_pair(scores, lambda x, y: stats.wilcoxon(x, y, method="asymptotic").pvalue)
+        np.testing.assert_allclose(wilcoxon(scores), expected, rtol=1e-9)
+
+    def test_a_tie_elsewhere_changes_nothing(self):
+        """scipy's test of many rows at once takes a tie in one of them as a reason to approximate all of them."""
+        scores = normal(2, 30)
+        with_ties = np.vstack([scores, np.round(scores[0]), np.round(scores[1])])
+        assert wilcoxon(with_ties)[0, 1] == wilcoxon(scores)[0, 1] == pytest.approx(stats.wilcoxon(*scores).pvalue)
+
+    def test_few_differences_are_enumerated_however_many_topics(self):
+        """Four equal differences of one sign among 60 topics: 2 of 16 sign flips are as extreme, not p = 0.046."""
+        scores = np.zeros((2, 60))
+        scores[0, :4] = 0.5
+        assert wilcoxon(scores)[0, 1] == 2 / 16
+
+    def test_few_differences_with_ties_by_hand(self):
+        z = np.array([0.5, 0.5, -0.25, 0.75, 0.0])  # ranks 2.5, 2.5, 1, 4: |2.5 + 2.5 - 1 + 4| = 8
+        ranks = [2.5, 2.5, 1, 4]
+        sums = [abs(np.dot(signs, ranks)) for signs in itertools.product((1, -1), repeat=4)]
+        assert wilcoxon(np.array([z, np.zeros(5)]))[0, 1] == np.mean([total >= 8 for total in sums])
+
+    def test_rounding_makes_no_order(self):
+        """0.3 - 0.2 and 0.2 - 0.1 differ in the last bit: the same rank nevertheless."""
+        tenths = np.array([[3, 2, 9, 1, 5, 7, 8, 2], [2, 1, 4, 2, 3, 5, 9, 4]])
+        assert (0.3 - 0.2) != (0.2 - 0.1)
+        np.testing.assert_array_equal(wilcoxon(tenths / 10), wilcoxon(tenths.astype(float)))
+
+    def test_zeros_are_dropped(self):
+        scores = normal(2, 20)
+        padded = np.hstack([scores, np.ones((2, 7))])
+        assert wilcoxon(padded)[0, 1] == wilcoxon(scores)[0, 1]
+
+
+class TestRandomisation:
+    def test_exact_is_scipys(self):
+        scores = normal(4, 8)
+        found = randomisation(scores, resamples=10_000, seed=0)
+        expected = each_pair(
+            scores,
+            lambda x, y: stats.permutation_test(
+                (x, y), lambda a, b, axis: np.mean(a - b, axis), permutation_type="samples", vectorized=True,
+                n_resamples=np.inf,
+            ).pvalue,
+        )  # fmt: skip
+        assert (found.exact, found.resamples) == (True, 256)
+        np.testing.assert_allclose(found.p(), expected, rtol=1e-12)
+
+    def test_exact_in_several_blocks(self, monkeypatch):
+        scores = normal(4, 8)
+        expected = randomisation(scores, resamples=256, seed=0).counts
+        monkeypatch.setattr("gainful.stats.resample.BLOCK", 50)
+        np.testing.assert_array_equal(randomisation(scores, resamples=256, seed=0).counts, expected)
+
+    @pytest.mark.parametrize("scores", [normal(4, 20), np.random.default_rng(5).integers(0, 3, (4, 20)) / 10])
+    def test_plain_loop_on_the_same_flips(self, scores):
+        found = randomisation(scores, resamples=200, seed=7)
+        flips = np.random.default_rng(7).integers(2, size=(200, 20)) * 2 - 1
+
+        def count(x, y):
+            z = x - y
+            return sum(abs((sign * z).mean()) >= abs(z.mean()) - 1e-12 for sign in flips)
+
+        expected = each_pair(scores, count)
+        np.fill_diagonal(expected, 200)
+        np.testing.assert_array_equal(found.counts, expected)
+        np.testing.assert_allclose(found.p(), (expected + 1) / 201)
+
+    def test_scipy_within_monte_carlo_error(self):
+        x, y = normal(2, 25, seed=3)
+        ours = randomisation(np.array([x, y]), resamples=20_000, seed=0).p()[0, 1]
+        theirs = stats.permutation_test(
+            (x, y), lambda a, b, axis: np.mean(a - b, axis), permutation_type="samples", vectorized=True,
+            n_resamples=20_000, rng=1,
+        ).pvalue  # fmt: skip
+        assert abs(ours - theirs) < 5 * np.sqrt(2 * ours * (1 - ours) / 20_000)
+
+
+class TestBootstrap:
+    @pytest.mark.parametrize("scores", [normal(4, 12), np.random.default_rng(5).integers(0, 3, (4, 6)) / 10])
+    @pytest.mark.parametrize("variant", ["studentized", "shifted", "sign"])
+    def test_plain_loop_on_the_same_draws(self, scores, variant):
+        topics = scores.shape[1]
+        found = bootstrap(scores, variant=variant, resamples=300, seed=7)
+        draws = np.random.default_rng(7).integers(topics, size=(300, topics))
+
+        def t(z):
+            spread = z.std(ddof=1)
+            return 0.0 if spread < 1e-12 else abs(z.mean()) / (spread / np.sqrt(topics))
+
+        def extreme(z, drawn):
+            w = (z - z.mean())[drawn]
+            if variant == "studentized":
+                return t(w) >= t(z) - 1e-9
+            if variant == "shifted":
+                return abs(w.mean()) >= abs(z.mean()) - 1e-12
+            return z[drawn].mean() * np.sign(z.mean()) <= 1e-12
+
+        def count(x, y):
+            return sum(extreme(x - y, drawn) for drawn in draws)
+
+        expected = each_pair(scores, count)
+        np.fill_diagonal(expected, 300)
+        np.testing.assert_array_equal(found.counts, expected)
+
+    def test_all_differences_the_same(self):
+        found = bootstrap(np.array([[0.1, 0.2, 0.7], [0.3, 0.4, 0.9]]), resamples=99, seed=0)
+        assert found.p()[0, 1] == 1 / 100
+
+
+class TestTukey:
+    @pytest.mark.parametrize("scores", [normal(5, 12), np.random.default_rng(5).integers(0, 3, (5, 6)) / 10])
+    def test_plain_loop_on_the_same_deals(self, scores):
+        found = tukey_hsd(scores, resamples=200, seed=7)
+        rng = np.random.default_rng(7)
+        ranges = []
+        for _ in range(200):
+            means = rng.permuted(scores, axis=0).mean(axis=1)
+            ranges.append(means.max() - means.min())
+
+        def count(x, y):
+            return sum(largest >= abs(x.mean() - y.mean()) - 1e-12 for largest in ranges)
+
+        expected = each_pair(scores, count)
+        np.fill_diagonal(expected, 200)
+        np.testing.assert_array_equal(found.counts, expected)
+
+    def test_studentised_range_on_normal_scores(self):
+        """With many topics and normal scores it comes to Tukey's own test on the residuals of a two-way ANOVA."""
+        systems, topics = 5, 200
+        scores = np.random.default_rng(2).normal(size=(systems, topics))
+        found = tukey_hsd(scores, resamples=20_000, seed=0).p()
+        residuals = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
+        df = (systems - 1) * (topics - 1)
+        error = np.sqrt((residuals**2).sum() / df / topics)
+        gaps = np.abs(scores.mean(axis=1)[:, None] - scores.mean(axis=1)[None, :])
+        expected = stats.studentized_range.sf(gaps / error, systems, df)
+        assert ((expected > 0.02) & (expected < 0.9)).sum() > 8
+        np.testing.assert_allclose(found, np.where(np.eye(systems), 1.0, expected), atol=0.025)
+
+
+@pytest.mark.parametrize("name", TESTS)
+class TestEvery:
+    @settings(max_examples=25, deadline=None)
+    @given(scores=matrices)
+    def test_symmetric_in_range(self, name, scores):
+        p = TESTS[name](scores)
+        assert p.shape == (len(scores), len(scores))
+        np.testing.assert_array_equal(p, p.T)
+        np.testing.assert_array_equal(np.diag(p), 1.0)
+        assert ((p >= 0) & (p <= 1)).all()
+
+    def test_identical_runs(self, name):
+        scores = np.repeat(normal(1, 9), 3, axis=0)
+        np.testing.assert_array_equal(TESTS[name](scores), 1.0)
+
+    def test_identical_but_for_rounding(self, name):
+        scores = np.random.default_rng(1).integers(1, 9, (1, 9)) / 10
+        np.testing.assert_array_equal(TESTS[name](np.vstack([scores, scores * 3 / 3 + 0.1 - 0.1])), 1.0)
+
+    def test_what_all_systems_share_has_no_part(self, name):
+        scores = np.round(normal(4, 14) * 64) / 64
+        np.testing.assert_allclose(TESTS[name](scores + np.arange(14)), TESTS[name](scores), rtol=1e-12)
+
+    def test_scale_has_no_part(self, name):
+        scores = normal(4, 14)
+        np.testing.assert_allclose(TESTS[name](scores * 2.0**-40), TESTS[name](scores), rtol=1e-12)
+
+    @pytest.mark.parametrize("against", [0, 2, 4])
+    def test_against_one_is_its_row(self, name, against):
+        scores = normal(5, 14)
+        if name in ("t", "wilcoxon"):
+            np.testing.assert_allclose(TESTS[name](scores, against=against), TESTS[name](scores)[against], rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(TESTS[name](scores, against=against), TESTS[name](scores)[against])
+
+    def test_block_size_has_no_part(self, name, monkeypatch):
+        scores = normal(5, 14)
+        expected = TESTS[name](scores)
+        monkeypatch.setattr("gainful.stats.resample.BLOCK", 500)
+        np.testing.assert_array_equal(TESTS[name](scores), expected)
+
+    def test_real_differences_are_found(self, name):
+        scores = normal(2, 40) + np.array([[0.0], [3.0]])
+        assert TESTS[name](scores)[0, 1] < 0.01
+
+
+@pytest.mark.parametrize("name", ["t", "wilcoxon"])
+def test_order_of_topics_has_no_part(name):
+    scores = normal(4, 30)
+    shuffled = scores[:, np.random.default_rng(0).permutation(30)]
+    np.testing.assert_allclose(TESTS[name](shuffled), TESTS[name](scores), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", MONTE_CARLO)
+def test_never_zero(name):
+    scores = np.random.default_rng(0).random((3, 30)) + np.array([[0.0], [10.0], [20.0]])
+    np.testing.assert_allclose(TESTS[name](scores)[np.triu_indices(3, 1)], 1 / (RESAMPLES + 1))
+
+
+class TestExtremes:
+    def test_random_choice(self):
+        found = Extremes(counts=np.array([[9, 0], [0, 9]]), resamples=9)
+        np.testing.assert_allclose(found.p(), [[1.0, 0.1], [0.1, 1.0]])
+        np.testing.assert_allclose(found.share(), [[1.0, 0.0], [0.0, 1.0]])
+
+    def test_all_there_are(self):
+        np.testing.assert_allclose(Extremes(counts=np.array([2, 8]), resamples=8, exact=True).p(), [0.25, 1.0])
+
+
+def test_pairs():
+    assert [list(side) for side in pairs(3)] == [[0, 0, 1], [1, 2, 2]]
+    assert [list(side) for side in pairs(3, 1)] == [[0, 2], [1, 1]]
+
+
+@pytest.mark.parametrize("test", [randomisation, bootstrap, tukey_hsd])
+def test_refused(test):
+    with pytest.raises(GainfulError, match=r"^resamples: expected at least 1, got 0$"):
+        test(normal(2, 5), resamples=0, seed=0)
+    with pytest.raises(GainfulError, match=r"^seed: expected a whole number of at least 0, got -1$"):
+        test(normal(2, 5), resamples=9, seed=-1)
