@@ -1,0 +1,90 @@
+import csv
+import io
+import json
+
+import pytest
+
+import gainful as gf
+
+# Variances 4, 2.5 and 1.5 by hand: Φ = .75, Eρ² = 8/9 with 3 topics; 19 topics for Φ = .95.
+WIDE = "query_id,a,b\n1,1,3\n2,2,4\n3,3,8\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(WIDE, encoding="utf-8")
+    return path
+
+
+def test_tables(gainful, table):
+    status, out, err = gainful("reliability", "--scores", table)
+    assert status == 0
+    rows = [line.split() for line in out.splitlines()]
+    assert " ".join(rows[0]) == "measure topics Erho2 from to Phi from to topics for Phi 0.95 from to"
+    low, high = rows[2][3:5]
+    assert rows[2][:3] == ["score", "3", "0.8889"]
+    assert float(low) < 0.8889 < float(high)
+    assert (rows[2][5], rows[2][8]) == ("0.7500", "19")
+    assert " ".join(rows[6]) == "score 4.000000 2.500000 1.500000 0.5000 0.3125 0.1875"
+    assert err == f"{gf.reliability(table)}\n"
+
+
+def test_sizes_get_a_table_of_their_own(gainful, table):
+    _, out, _ = gainful("reliability", "--scores", table, "--sizes", "1", "12")
+    rows = [line.split() for line in out.splitlines()]
+    assert " ".join(rows[8]) == "measure topics Erho2 from to Phi from to"
+    assert [row[:2] for row in rows[10:]] == [["score", "1"], ["score", "12"]]
+    assert [row[5] for row in rows[10:]] == ["0.5000", f"{4 / (4 + 4 / 12):.4f}"]
+
+
+def test_options_reach_the_function(gainful, table):
+    words = ("--sizes", "2", "--target", "0.9", "--confidence", "0.5", "--gaps", "drop", "--format", "json")
+    _, out, _ = gainful("reliability", "--scores", table, *words)
+    expected = gf.reliability(table, sizes=[2], target=0.9, confidence=0.5, gaps="drop").to_dict()
+    assert json.loads(out) == json.loads(json.dumps(expected))
+
+
+def test_csv_is_the_frame(gainful, table):
+    _, out, _ = gainful("reliability", "--scores", table, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert (row["measure"], row["topics_for_phi"]) == ("score", "19")
+    assert float(row["phi"]) == pytest.approx(0.75)
+
+
+def test_notes_and_dashes(gainful, tmp_path):
+    path = tmp_path / "same.csv"
+    path.write_text("query_id,a,b\n1,.5,.5\n2,.25,.25\n", encoding="utf-8")
+    status, out, err = gainful("reliability", "--scores", path)
+    assert status == 0
+    assert out.splitlines()[2].split() == ["score", "2", "-", "-", "-", "0.0000", "0.0000", "0.0000", "-", "-", "-"]
+    assert err.splitlines()[1:] == [
+        "note: score: the runs have the same scores, by which no number of topics makes their scores reliable"
+    ]
+
+
+def test_qrels_and_runs(gainful, tmp_path):
+    gainful("simulate", tmp_path / "c", "--topics", "6", "--systems", "4", "--depth", "20")
+    status, out, _ = gainful("reliability", tmp_path / "c/qrels.txt", tmp_path / "c/runs", "-m", "nDCG@10", "-m", "AP")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["nDCG@10", "AP"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (("--target", "1"), 1, "target: expected a number between 0 and 1, both excluded, got 1.0"),
+        (("--sizes", "0"), 1, "sizes: expected numbers of topics, whole and at least 1, got 0"),
+        (("--sizes", "1.5"), 2, "Invalid value for --sizes: expected a whole number, got '1.5'."),
+    ],
+)
+def test_errors(gainful, table, words, status, message):
+    ended = gainful("reliability", "--scores", table, *words)
+    assert (ended.status, ended.out) == (status, "")
+    assert ended.err.startswith(f"gainful: error: {message}")
+
+
+def test_chart(gainful, table, tmp_path):
+    _, _, err = gainful("reliability", "--scores", table, "--chart", tmp_path / "curve.svg")
+    assert (tmp_path / "curve.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert err.endswith("curve.svg\n")

@@ -1,0 +1,76 @@
+import csv
+import io
+import json
+
+import pytest
+
+import gainful as gf
+
+# Differences 2, 2 and 5 have variance 3; within runs it is 4.
+WIDE = "query_id,a,b\n1,1,3\n2,2,4\n3,3,8\n"
+HALF = "0.8660254037844386"  # half of √3: 34 pairs, by Cohen's tables
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(WIDE, encoding="utf-8")
+    return path
+
+
+def test_table(gainful, table):
+    status, out, err = gainful("topics", "--scores", table, "--difference", HALF)
+    assert status == 0
+    header, _, row = [line.split() for line in out.splitlines()]
+    assert " ".join(header) == "measure runs variance topics needed power topics now power difference found now"
+    assert row[:4] == ["score", "2", "3.000000", "34"]
+    assert 0.8 <= float(row[4]) < 0.81
+    assert row[5] == "3"
+    assert err == f"{gf.topics_needed(table, difference=float(HALF))}\n"
+
+
+def test_interval_has_widths(gainful, table):
+    _, out, _ = gainful("topics", "--scores", table, "--method", "interval", "--difference", "2")
+    header, _, row = [line.split() for line in out.splitlines()]
+    assert " ".join(header) == "measure runs variance topics needed width topics now width"
+    assert float(row[4]) <= 2.0 < float(row[6])
+
+
+def test_options_reach_the_function(gainful, table):
+    settings = {"difference": 0.5, "alpha": 0.1, "power": 0.7, "method": "anova", "systems": 3, "gaps": "drop"}
+    words = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+    _, out, _ = gainful("topics", "--scores", table, *words, "--format", "json")
+    assert json.loads(out) == json.loads(json.dumps(gf.topics_needed(table, **settings).to_dict()))
+
+
+def test_csv_is_the_frame(gainful, table):
+    _, out, _ = gainful("topics", "--scores", table, "--difference", HALF, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert (row["measure"], row["needed"]) == ("score", "34")
+
+
+def test_out_of_reach(gainful, table):
+    status, out, err = gainful("topics", "--scores", table, "--difference", "0.0001")
+    assert status == 0
+    assert out.splitlines()[2].split()[3:5] == ["-", "-"]
+    assert err.splitlines()[1:] == ["note: score: 1,000,000 topics are not enough: ask for a larger difference"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (("--difference", "0"), 1, "difference: expected a number above 0, got 0.0"),
+        (("--power", "1"), 1, "power: expected a number between 0 and 1, both excluded, got 1.0"),
+        (("--systems", "2.5"), 2, "Invalid value for --systems: expected a whole number, got '2.5'."),
+    ],
+)
+def test_errors(gainful, table, words, status, message):
+    ended = gainful("topics", "--scores", table, *words)
+    assert (ended.status, ended.out) == (status, "")
+    assert ended.err.startswith(f"gainful: error: {message}")
+
+
+def test_chart(gainful, table, tmp_path):
+    _, _, err = gainful("topics", "--scores", table, "--chart", tmp_path / "power.svg")
+    assert (tmp_path / "power.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert err.endswith("power.svg\n")
