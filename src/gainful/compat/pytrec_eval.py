@@ -181,13 +181,19 @@ def _told(error: DataError, source: object) -> DataError:
 def _from_lines(lines: object, layout: Layout) -> pl.DataFrame:
     if not isinstance(lines, Iterable):
         raise InputTypeError(f"expected lines of text or a path, got {type(lines).__name__}")
-    parts = [line if isinstance(line, bytes) else str(line).encode("utf-8", "surrogateescape") for line in lines]
-    ended = all(part.endswith(b"\n") for part in parts[:-1])
-    content = (b"" if ended else b"\n").join(parts)
+    if hasattr(lines, "read"):
+        content = _bytes(lines.read())
+    else:
+        parts = [_bytes(line) for line in lines]
+        content = (b"" if all(part.endswith(b"\n") for part in parts[:-1]) else b"\n").join(parts)
     where = str(getattr(lines, "name", "lines"))
     if not content:
         raise DataError(f"{where}: expected {layout.what}, got nothing")
     return read_text(content, layout, where)
+
+
+def _bytes(text: object) -> bytes:
+    return text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape")
 
 
 def _nested(frame: pl.DataFrame, values: list[Value]) -> dict[str, dict[str, Value]]:
