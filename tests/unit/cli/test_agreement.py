@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import gainful as gf
+
+# By AP a b c, by RR b a c and by P@5 all alike.
+SCORES = {
+    "AP": ((0.9, 0.7), (0.6, 0.6), (0.1, 0.2)),
+    "RR": ((0.5, 0.6), (1.0, 1.0), (0.2, 0.1)),
+    "P@5": ((0.4, 0.4),) * 3,
+}
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    rows = [
+        f"{run},{measure},{topic + 1},{systems[at][topic]}"
+        for measure, systems in SCORES.items()
+        for at, run in enumerate("abc")
+        for topic in range(2)
+    ]
+    path.write_text("\n".join(["run,measure,query_id,score", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_table(gainful, scores):
+    status, out, err = gainful("agreement", "--scores", scores, "-m", "AP", "-m", "RR", "--confidence", "0.9")
+    assert status == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["measure", "with", "correlation", "value", "low", "0.9", "high", "0.9"]
+    # Of three pairs one is reversed: τ = 1/3, ρ = 1 − 6·2/24 = 1/2; a before b, b before a: τ_AP = (0 + 1) − 1.
+    values = {line[2]: line[3] for line in lines[2:8]}
+    assert (values["tau_b"], values["tau_a"], values["tau_ap"], values["rho"]) == (
+        "0.3333",
+        "0.3333",
+        "0.0000",
+        "0.5000",
+    )
+    assert values["rms"] == "0.2723"  # differences .8 − .55, .6 − 1, .15 − .15: √(.2225/3)
+    assert lines[9] == ["run", "rank", "by", "AP", "rank", "by", "RR", "moved"]
+    assert lines[11:] == [["a", "1", "2", "-1"], ["b", "2", "1", "+1"], ["c", "3", "3", "0"]]
+    assert err.splitlines() == [
+        "agreement: 2 measures on 3 systems, 2 topics; confidence=0.9 resamples=1000 p=0.9 seed=0 gaps=error",
+        "best by AP: a",
+        "best by RR: b",
+    ]
+
+
+def test_ties_are_said(gainful, scores):
+    out, err = gainful("agreement", "--scores", scores, "-m", "AP", "-m", "P@5", "--correlation", "tau_b")[1:]
+    assert out.splitlines()[2].split() == ["AP", "P@5", "tau_b", "-", "-", "-"]
+    assert "best by P@5: a, b, c, tied\n" in err
+    assert "2" in out.splitlines()[6].split()  # all share the rank 2
+
+
+def test_many_ties_are_cut_short(gainful, tmp_path):
+    path = tmp_path / "scores.csv"
+    rows = [f"s{run},{measure},{topic},1" for run in range(8) for measure in ("AP", "RR") for topic in (1, 2)]
+    path.write_text("\n".join(["run,measure,query_id,score", *rows]) + "\n", encoding="utf-8")
+    assert "best by AP: s0, s1, s2, s3, s4 and 3 more, tied\n" in gainful("agreement", "--scores", path).err
+
+
+def test_csv_and_json_are_those_of_the_function(gainful, scores):
+    words = ("--correlation", "rbo", "--correlation", "rms", "--p", "0.5", "--resamples", "20", "--seed", "4")
+    found = gf.agreement(scores, correlation=("rbo", "rms"), p=0.5, resamples=20, seed=4)
+    rows = list(csv.DictReader(io.StringIO(gainful("agreement", "--scores", scores, *words, "--format", "csv").out)))
+    assert [float(row["value"]) for row in rows] == found.to_frame()["value"].to_list()
+    assert json.loads(gainful("agreement", "--scores", scores, *words, "--format", "json").out) == found.to_dict()
+
+
+def test_undefined_is_null_in_json(gainful, scores):
+    words = ("agreement", "--scores", scores, "-m", "AP", "-m", "P@5", "--correlation", "tau_b", "--format", "json")
+    assert json.loads(gainful(*words).out)["pairs"][0]["value"] is None
+
+
+def test_from_judgments_and_runs(gainful, tmp_path):
+    gainful("simulate", tmp_path / "c", "--topics", "8", "--systems", "5", "--depth", "30")
+    files = (tmp_path / "c/qrels.txt", tmp_path / "c/runs", "-m", "AP", "-m", "P@5")
+    out = gainful("agreement", *files, "--format", "csv", "--resamples", "20").out
+    gainful("evaluate", *files, "--per-topic", "-o", tmp_path / "scores.csv")
+    again = gainful("agreement", "--scores", tmp_path / "scores.csv", "--format", "csv", "--resamples", "20")
+    assert again.out == out
+
+
+@pytest.mark.parametrize("measures", [("AP", "RR"), ("AP", "RR", "P@5")])
+def test_chart(gainful, scores, tmp_path, measures):
+    path = tmp_path / "chart.svg"
+    words = [word for measure in measures for word in ("-m", measure)]
+    status, _, err = gainful("agreement", "--scores", scores, *words, "--chart", path)
+    assert (status, err.splitlines()[-1]) == (0, f"chart: {path}")
+    assert path.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_one_measure_is_refused(gainful, scores):
+    ended = gainful("agreement", "--scores", scores, "-m", "AP")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err == (
+        "gainful: error: expected at least 2 measures to set against each other, got 1: AP; name more, as in "
+        "-m nDCG@10 -m AP, or give a table that has several\n"
+    )

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import gainful as gf
+
+SCORES = "query_id,a,b,c\n1,.1,.3,.3\n2,.2,.5,.5\n3,.9,.4,.4\n4,.4,.6,.6\n5,.5,.7,.7\n6,.2,.3,.3\n"
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(SCORES, encoding="utf-8")
+    return path
+
+
+def test_table(gainful, scores):
+    status, out, err = gainful("stability", "--scores", scores, "--draws", "50")
+    assert status == 0
+    found = gf.stability(scores, draws=50)
+    curve = found["score"]
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["topics", "error", "of", "score"]
+    assert lines[2:5] == [[str(size), f"{error:.4f}"] for size, error in zip(curve.sizes, curve.error, strict=True)]
+    assert lines[-1][0] == "score"
+    assert lines[-1][-1] == f"{curve.ties[-1]:.4f}"
+    assert err == f"{found}\n"
+
+
+def test_sizes_and_what_they_need(gainful, scores):
+    out = gainful("stability", "--scores", scores, "--sizes", "3,1", "--sizes", "2", "--fuzziness", "0").out
+    assert [line.split()[0] for line in out.splitlines()[2:5]] == ["1", "2", "3"]
+    header, _, row = out.splitlines()[6:]
+    assert header.split("   ")[0] == "measure"
+    assert "topics: error ≤ 0.05" in header
+    # One topic of six says that a is better than b and c: the error is above .05 at any size up to 3.
+    assert row.split()[:4] == ["score", "-", "-", "-"]
+
+
+def test_more_than_half_of_the_topics_is_remarked(gainful, scores):
+    status, _, err = gainful("stability", "--scores", scores, "--sizes", "3,6", "--draws", "5")
+    assert status == 0
+    assert err.splitlines()[1] == (
+        "note: draws of more than half of the 6 topics share so many that their error rates are too low; "
+        "at 6 it is 0 by construction"
+    )
+    assert "note" not in gainful("stability", "--scores", scores, "--sizes", "3", "--draws", "5").err
+    assert "note" not in gainful("stability", "--scores", scores, "--sizes", "6", "--by", "topic", "--draws", "5").err
+
+
+@pytest.mark.parametrize("by", ["mean", "topic"])
+def test_csv_and_json_are_those_of_the_function(gainful, scores, by):
+    words = ("stability", "--scores", scores, "--by", by, "--fuzzy", "absolute", "--fuzziness", "0.1", "--seed", "9")
+    found = gf.stability(scores, by=by, fuzzy="absolute", fuzziness=0.1, seed=9)
+    rows = list(csv.DictReader(io.StringIO(gainful(*words, "--format", "csv").out)))
+    assert [float(row["error"]) for row in rows] == list(found["score"].error)
+    assert json.loads(gainful(*words, "--format", "json").out) == found.to_dict()
+
+
+def test_chart(gainful, scores, tmp_path):
+    path = tmp_path / "chart.svg"
+    status, _, err = gainful("stability", "--scores", scores, "--draws", "5", "--chart", path)
+    assert (status, err.splitlines()[-1]) == (0, f"chart: {path}")
+    assert "error rate" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (("--sizes", "1,x"), 2, "Invalid value for --sizes: expected whole numbers such as 5,10,25, got '1,x'."),
+        (("--sizes", "1.5"), 2, "Invalid value for --sizes: expected whole numbers such as 5,10,25, got '1.5'."),
+        (("--sizes", "7"), 1, "sizes: expected whole numbers from 1 to 6, the number of topics, got 7"),
+        (("--draws", "0"), 1, "draws: expected at least 2, for one draw contradicts no other, got 0"),
+    ],
+)
+def test_refused(gainful, scores, words, status, message):
+    ended = gainful("stability", "--scores", scores, *words)
+    assert (ended.status, ended.out) == (status, "")
+    assert ended.err.startswith(f"gainful: error: {message}")
