@@ -178,8 +178,8 @@ def seconds(name: str, case: str, folder: str) -> float:
     """How long the first call of this process takes, imports done; for "ranx again" the second call."""
     qrels, run = f"{folder}/big.qrels", f"{folder}/big.run"
     if name == "gainful":
-        from gainful import evaluate  # noqa: F401 (imports what it needs; `import gainful` alone imports nothing)
         import gainful.compat.pytrec_eval  # noqa: F401
+        from gainful import evaluate  # noqa: F401 (imports what it needs; `import gainful` alone imports nothing)
     elif name == "polars":
         import polars  # noqa: F401
     else:

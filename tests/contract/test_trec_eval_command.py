@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import random
@@ -12,6 +13,7 @@ import pytrec_eval
 
 from gainful.compat.trec_eval import trec_eval
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "trec_eval"
 DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent")) / "trec_eval"
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
 ALL_ONLY = ("runid", "num_q", "gm_map", "gm_bpref")
@@ -29,6 +31,17 @@ def test_its_own_files(file, words, gainful):
     status, out, err = gainful("trec_eval", *words, DATA / "qrels.test", DATA / "results.test")
     assert (status, err) == (0, "")
     assert out == (DATA / file).read_text(encoding="utf-8")
+
+
+def test_goldens_are_what_their_generator_writes(tmp_path):
+    spec = importlib.util.spec_from_file_location("generate", GOLDEN / "generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    generate.HERE = tmp_path
+    generate.main()
+    kept = {path.name: path.read_bytes() for path in GOLDEN.iterdir() if path.suffix in (".txt", ".json")}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
+    assert len(kept) == 11
 
 
 def collection(seed: int, labels: tuple[int, ...]):

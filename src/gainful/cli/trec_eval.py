@@ -10,7 +10,7 @@ from getopt import GetoptError, gnu_getopt
 from cyclopts import CycloptsError
 
 from gainful import __version__
-from gainful.cli.output import emit
+from gainful.cli.output import emit, note
 
 VERSION = "10.0"
 
@@ -85,6 +85,8 @@ def trec_eval(*words: str) -> None:
         documents=wanted.documents,
     )
     emit("".join(result.lines(per_topic="-q" in wanted.flags, summary="-n" not in wanted.flags)))
+    if result.missing == len(result.topics):
+        note(f"note: {run} has none of the judged topics: do these qrels belong to it?")
 
 
 def _parse(words: list[str]) -> _Wanted:

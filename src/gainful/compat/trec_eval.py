@@ -52,6 +52,8 @@ class TrecResult:
         Per measure, one value a topic (geometric means: the values they are means of; relstring: text).
     summary
         Per measure, the value over all topics; relstring has none, that of runid is text.
+    missing
+        How many of the topics the run has nothing for.
     settings
         The options that were in force.
     """
@@ -60,6 +62,7 @@ class TrecResult:
     topics: tuple[str, ...]
     values: Mapping[str, list[float] | list[str]]
     summary: Mapping[str, float | str]
+    missing: int
     settings: Mapping[str, object]
 
     def __str__(self) -> str:
@@ -158,6 +161,10 @@ def trec_eval(
     >>> dict(result.summary)
     {'map': 0.5, 'P_1': 0.0, 'P_2': 0.5}
     """
+    _check("level", level, at_least=0)
+    _check("documents", documents, at_least=0, whole=True)
+    if depth is not None:
+        _check("depth", depth, at_least=1, whole=True)
     columns = tuple(select([measures] if isinstance(measures, str) else measures))
     ranked, tag = _source(run)
     reading = iterate_runs(ranked)  # in the background, while the judgments are read
@@ -178,6 +185,7 @@ def trec_eval(
         topics=tuple(rankings.topics[at] for at in order.tolist()),
         values=values,
         summary=summary,
+        missing=int((~rankings.present).sum()),
         settings={
             "level": float(level),
             "complete": complete,
@@ -186,6 +194,13 @@ def trec_eval(
             "documents": documents,
         },
     )
+
+
+def _check(name: str, value: object, *, at_least: int, whole: bool = False) -> None:
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not at_least <= value < 2**53:
+        wanted = f"a {'whole ' if whole else ''}number of at least {at_least}"
+        raise PolicyError(f"The {name!r} parameter must be {wanted}, got {value!r} instead.")
 
 
 def topics_of_trec(

@@ -66,6 +66,13 @@ def test_complete(files, gainful):
     assert gainful("trec_eval", "-cmmap", files / "more", files / "run").out == "map                   \tall\t0.2500\n"
 
 
+def test_a_run_of_other_topics(files, gainful):
+    (files / "other").write_text("9 0 a 1\n")
+    status, out, err = gainful("trec_eval", "-cmmap", files / "other", files / "run")
+    assert (status, out) == (0, "map                   \tall\t0.0000\n")
+    assert err == f"note: {files / 'run'} has none of the judged topics: do these qrels belong to it?\n"
+
+
 def test_comments_are_skipped(files, gainful):
     for name in ("qrels", "run"):
         text = (files / name).read_text()

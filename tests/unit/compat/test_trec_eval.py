@@ -131,6 +131,23 @@ def test_options():
     assert trec_eval(qrels, run, "utility.0,0,0,1", documents=100).summary["utility_0,0,0,1"] == 100 + 2 - 5 - 2
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"level": -1}, "The 'level' parameter must be a number of at least 0, got -1 instead."),
+        ({"level": "x"}, "The 'level' parameter must be a number of at least 0, got 'x' instead."),
+        ({"depth": 0}, "The 'depth' parameter must be a whole number of at least 1, got 0 instead."),
+        ({"depth": 1.5}, "The 'depth' parameter must be a whole number of at least 1, got 1.5 instead."),
+        ({"documents": True}, "The 'documents' parameter must be a whole number of at least 0, got True instead."),
+    ],
+    ids=str,
+)
+def test_options_that_are_refused(option, message):
+    with pytest.raises(PolicyError) as caught:
+        trec_eval(QRELS, RUN, **option)
+    assert str(caught.value) == message
+
+
 def test_negative_labels_are_not_judged():
     qrels, run = {"q": {"a": 1, "b": -1, "c": 0}}, {"q": ["b", "a"]}
     assert trec_eval(qrels, run, "bpref").summary["bpref"] == 1.0
