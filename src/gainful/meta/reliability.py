@@ -172,10 +172,12 @@ class Reliability:
         raise GainfulError(f"no measure {measure!r}; there are: {', '.join(m.measure for m in self.measures)}")
 
     def __str__(self) -> str:
-        names = ", ".join(f"{m.measure} ({m.runs} runs, {m.topics} topics)" for m in self.measures)
-        return (
-            f"reliability of {names}: {_METHOD}; confidence={self.confidence:g} target={self.target:g} gaps={self.gaps}"
-        )
+        by_shape: dict[str, list[str]] = {}
+        for m in self.measures:
+            by_shape.setdefault(f"{m.runs} runs, {m.topics} topics", []).append(m.measure)
+        names = ", ".join(f"{', '.join(labels)} ({shape})" for shape, labels in by_shape.items())
+        settings = f"confidence={self.confidence:g} target={self.target:g} gaps={self.gaps}"
+        return f"reliability of {names}: {_METHOD}; {settings}"
 
     def topics_needed(self, target: float | None = None, coefficient: Coefficient = "phi") -> dict[str, TopicsFor]:
         """For each measure, the topics that a target (the one of the settings if not given) takes."""
