@@ -75,11 +75,8 @@ def compare(
     >>> found.to_frame().select("run", "other", "difference", "wins", "losses", "p").rows()
     [('1', '2', -0.2, 0, 5, 0.00319...)]
     """
-    for name, value, kind in (
-        ("test", test, Test),
-        ("correction", correction, Correction),
-        ("interval", interval, Interval),
-    ):
+    chosen = {"test": (test, Test), "correction": (correction, Correction), "interval": (interval, Interval)}
+    for name, (value, kind) in {**chosen, "gaps": (gaps, Gaps)}.items():
         _check_choice(name, value, get_args(kind))
     check_confidence(confidence)
     check_resamples(resamples)
