@@ -17,7 +17,7 @@ from gainful.meta.stability import Stability as Found
 from gainful.meta.stability import stability as stability_of
 
 # Error rates that one may be content with.
-_RATES = (0.05, 0.02, 0.01)
+_RATES = (0.1, 0.05, 0.02)
 
 
 def _numbers(_: object, tokens: Sequence[Token]) -> tuple[int, ...]:

@@ -259,7 +259,7 @@ def agreement(
 
     The interval is the percentile bootstrap over topics. It shows how the coefficient would vary from one such set of
     topics to the next; it is not corrected for bias, and resampled orders are noisier than the observed ones, so that
-    the observed value may lie near its upper end, or beyond.
+    the observed value may lie near an end of it, or outside.
 
     Examples
     --------
