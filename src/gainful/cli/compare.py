@@ -236,7 +236,7 @@ def _pairs(result: Comparison) -> Table:
         [
             *(row["measure"], row["run"], row["other"]),
             *(number(row[name]) for name in ("difference", "low", "high")),
-            f"{row['effect']:.2f}",
+            f"{row['effect']:z.2f}",
             f"{row['wins']}/{row['ties']}/{row['losses']}",
             _p(row["p"]),
             *([_p(row["p_corrected"])] if several else []),

@@ -297,7 +297,7 @@ class Comparison:
             alt.Tooltip("run:N"),
             *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")),
         ]
-        ends = f"{self.confidence:.4g} confidence interval ({self.interval})"
+        ends = f"{100 * self.confidence:.6g}% confidence interval ({self.interval})"
         scale = alt.Scale(zero=self.baseline is not None)
         layers = [
             points.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(
@@ -311,7 +311,7 @@ class Comparison:
         panels = (
             alt.layer(*layers)
             .properties(width=WIDTH, height=alt.Step(22))
-            .facet(facet=alt.Facet("measure:N", title=None, sort=None), columns=1)
+            .facet(facet=alt.Facet("measure:N", title=None, sort=[one.measure for one in self.contrasts]), columns=1)
             .resolve_scale(x="independent", y="independent")
         )
         heading = "Runs and their means" if self.baseline is None else f"Runs against the baseline {self.baseline}"

@@ -55,6 +55,10 @@ class TestLatex:
         expected = r"a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\"
         assert text.splitlines()[4] == expected
 
+    def test_characters_that_print_as_others(self):
+        text = as_latex(Table(header=["run"], rows=[["a<b>c|d--e---f-g"]]))
+        assert text.splitlines()[4] == r"a\textless{}b\textgreater{}c\textbar{}d-{}-e-{}-{}-f-g \\"
+
     @pytest.mark.parametrize("name", ["[1]", "*x"])
     def test_no_name_becomes_an_argument(self, name):
         lines = as_latex(Table(header=[name, "x"], rows=[[name, "1"]])).splitlines()

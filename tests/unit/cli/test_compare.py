@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gainful as gf
+from gainful.cli.compare import _labels
+
+# a is clearly better than c, b lies between and is told from neither.
+DIFFERENCES = np.array([0.11, 0.09, 0.12, 0.10, 0.08, 0.10])
+BASE = np.array([0.2, 0.5, 0.3, 0.6, 0.1, 0.4])
+NOISE = np.array([0.3, -0.2, 0.2, -0.3, 0.2, -0.2])
+RUNS = {"c": BASE, "a": BASE + DIFFERENCES, "b": BASE + 0.05 + NOISE}
+SPECIAL = r"""a&b%c$d#e_f{g}h~i^j\k<l>m|n"o'p`q--r[s]*"""
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    topics = [f"q{i}" for i in range(1, 7)]
+    pl.DataFrame({"query_id": topics, **RUNS}).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def two(tmp_path):
+    path = tmp_path / "two.csv"
+    pl.DataFrame({"query_id": [f"q{i}" for i in range(1, 7)], "old": RUNS["a"], "new": RUNS["c"]}).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Judgments, and runs of which the second finds the relevant document later in most topics."""
+    (tmp_path / "qrels").write_text("".join(f"t{i} 0 d 1\n" for i in range(1, 9)))
+    places = {"bm25.txt": [1] * 8, "dense.txt": [2, 3, 4, 2, 3, 4, 2, 1]}
+    for name, ranks in places.items():
+        lines = [
+            f"t{i} Q0 {'d' if rank == r else f'x{r}'} {r} {-r} x\n"
+            for i, rank in enumerate(ranks, 1)
+            for r in range(1, 6)
+        ]
+        (tmp_path / name).write_text("".join(lines))
+    return tmp_path / "qrels", tmp_path / "bm25.txt", tmp_path / "dense.txt"
+
+
+def cells(line: str) -> list[str]:
+    return line.split()
+
+
+class TestTable:
+    def test_letters_of_the_runs_it_beats(self, gainful, scores):
+        status, out, err = gainful("compare", "--scores", scores)
+        lines = out.splitlines()
+        assert status == 0
+        assert cells(lines[0]) == ["run", "score"]
+        assert [cells(line) for line in lines[2:5]] == [
+            ["a", "a", "0.4500", "c"],
+            ["b", "b", "0.4000"],
+            ["c", "c", "0.3500"],
+        ]
+        assert err.splitlines() == [
+            "compare: 3 runs, 6 topics, 3 pairs a measure; test=t correction=holm interval=t confidence=0.95 "
+            "resamples=10000 seed=0 gaps=error",
+            "note: the letters after a mean name the runs it is significantly better than (paired t-test, p < 0.05 "
+            "after Holm's correction for the 3 pairs of a measure)",
+        ]
+
+    def test_pairs(self, gainful, scores):
+        lines = gainful("compare", "--scores", scores).out.splitlines()
+        assert cells(lines[6]) == [
+            *("measure", "run", "other", "difference", "low", "high", "effect", "win/tie/loss", "p", "p", "(holm)")
+        ]
+        # d = .1/sd, sd of (.01, -.01, .02, 0, -.02, 0) = √.0002
+        assert cells(lines[8])[:4] == ["score", "c", "a", "-0.1000"]
+        assert cells(lines[8])[6:] == ["-7.07", "0/0/6", "<0.0001", "<0.0001"]
+        assert len(lines) == 11
+
+    def test_alpha_decides(self, gainful, scores):
+        out = gainful("compare", "--scores", scores, "--alpha", "0.00001").out
+        assert cells(out.splitlines()[2]) == ["a", "a", "0.4500"]
+
+    def test_baseline(self, gainful, scores):
+        _, out, err = gainful("compare", "--scores", scores, "--baseline", "c")
+        lines = out.splitlines()
+        assert [cells(line) for line in lines[2:5]] == [["c", "0.3500"], ["a", "0.4500", "†"], ["b", "0.4000"]]
+        assert cells(lines[6])[2] == "baseline"
+        assert [cells(line)[1:3] for line in lines[8:]] == [["a", "c"], ["b", "c"]]
+        assert err.splitlines()[1] == (
+            "note: † significantly better, ‡ significantly worse than 'c' (paired t-test, p < 0.05 after Holm's "
+            "correction for the 2 pairs of a measure)"
+        )
+
+    def test_worse_than_the_baseline(self, gainful, scores):
+        lines = gainful("compare", "--scores", scores, "--baseline", "a").out.splitlines()
+        assert [cells(line) for line in lines[2:5]] == [["a", "0.4500"], ["b", "0.4000"], ["c", "0.3500", "‡"]]
+
+    def test_two_runs_show_who_moved(self, gainful, two):
+        _, out, err = gainful("compare", "--scores", two)
+        lines = out.splitlines()
+        assert cells(lines[5])[-1] == "p"  # one pair: nothing to correct
+        assert cells(lines[9]) == ["score", "of", "topic", "old", "new", "difference"]
+        assert cells(lines[11]) == ["q3", "0.4200", "0.3000", "0.1200"]
+        assert len(lines) == 16
+        assert err.splitlines()[1].endswith("(paired t-test, p < 0.05)")
+
+    def test_movers_of_every_pair(self, gainful, scores, two):
+        out = gainful("compare", "--scores", scores, "--movers", "1").out
+        tables = out.split("\n\n")[2:]
+        assert [cells(table.splitlines()[2])[0] for table in tables] == ["q3", "q1", "q4"]
+        assert "topic" not in gainful("compare", "--scores", two, "--movers", "0").out
+
+    def test_lower_is_better(self, gainful, tmp_path):
+        frame = pl.DataFrame({"run": ["x"] * 6 + ["y"] * 6, "query_id": [f"q{i}" for i in range(6)] * 2})
+        values = [*BASE, *(BASE + DIFFERENCES)]
+        frame = frame.with_columns(measure=pl.lit("Forbidden@3"), score=pl.Series(values))
+        frame.write_csv(tmp_path / "s.csv")
+        lines = gainful("compare", "--scores", tmp_path / "s.csv").out.splitlines()
+        assert [cells(line) for line in lines[2:4]] == [["a", "x", "0.3500", "b"], ["b", "y", "0.4500"]]
+
+    def test_neither_is_better(self, gainful, tmp_path):
+        frame = pl.DataFrame({"run": ["x"] * 6 + ["y"] * 6, "query_id": [f"q{i}" for i in range(6)] * 2})
+        frame = frame.with_columns(measure=pl.lit("NumRet"), score=pl.Series([*BASE, *(BASE + DIFFERENCES)]))
+        frame.write_csv(tmp_path / "s.csv")
+        err = gainful("compare", "--scores", tmp_path / "s.csv").err
+        assert "note: neither higher nor lower is better for NumRet: better means higher there\n" in err
+
+    def test_many_pairs(self, gainful, tmp_path):
+        names = [f"r{i:02d}" for i in range(30)]
+        rng = np.random.default_rng(0)
+        shift = np.linspace(3, 0, 30)  # r00 is the best
+        frame = pl.DataFrame({name: rng.random(9) + up for name, up in zip(names, shift, strict=True)})
+        frame.write_csv(tmp_path / "many.csv")
+        _, out, err = gainful("compare", "--scores", tmp_path / "many.csv")
+        lines = out.splitlines()
+        assert len(lines) == 32
+        assert cells(lines[2])[:2] == ["a", "r00"]
+        assert cells(lines[31])[0] == "ad"
+        assert cells(lines[2])[3].endswith("z,aa,ab,ac,ad")
+        assert "note: --format csv has all 435 pairs, with differences, intervals and p-values\n" in err
+
+    def test_labels(self):
+        labels = _labels(26 + 26 * 26 + 1)
+        assert labels[:2] + labels[25:28] + labels[51:53] + labels[-2:] == [
+            "a",
+            "b",
+            "z",
+            "aa",
+            "ab",
+            "az",
+            "ba",
+            "zz",
+            "aaa",
+        ]
+
+    def test_every_setting_arrives(self, gainful, scores):
+        settings = {
+            "test": "bootstrap",
+            "correction": "bh",
+            "interval": "bca",
+            "confidence": 0.9,
+            "resamples": 50,
+            "seed": 4,
+        }
+        words = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+        _, out, err = gainful("compare", "--scores", scores, *words, "--gaps", "drop", "--format", "json")
+        expected = gf.compare(scores, **settings, gaps="drop").to_dict()
+        assert json.loads(out) == expected
+        assert "(studentised bootstrap, p < 0.05 after Benjamini-Hochberg's correction for" in err
+
+    def test_tukey_corrects_itself(self, gainful, scores):
+        _, out, err = gainful("compare", "--scores", scores, "--test", "tukey", "--resamples", "99")
+        assert "(randomised Tukey HSD, p < 0.05)" in err
+        assert "correction=tukey" in err
+        assert "p (" not in out
+
+
+class TestFormats:
+    def test_csv_is_the_frame(self, gainful, scores):
+        rows = list(csv.DictReader(io.StringIO(gainful("compare", "--scores", scores, "--format", "csv").out)))
+        expected = gf.compare(scores).to_frame()
+        assert list(rows[0]) == expected.columns
+        assert [float(row["p_corrected"]) for row in rows] == expected["p_corrected"].to_list()
+
+    def test_csv_of_movers_is_the_difference_per_topic(self, gainful, two):
+        out = gainful("compare", "--scores", two, "--format", "csv", "--movers", "99").out
+        rows = list(csv.DictReader(io.StringIO(out)))
+        assert list(rows[0]) == ["measure", "run", "other", "query_id", "score", "score_other", "difference"]
+        assert {row["query_id"]: float(row["difference"]) for row in rows} == pytest.approx(
+            {f"q{i}": difference for i, difference in enumerate(DIFFERENCES, 1)}
+        )
+
+    def test_json_of_movers(self, gainful, two):
+        content = json.loads(gainful("compare", "--scores", two, "--format", "json", "--movers", "2").out)
+        assert [row["query_id"] for row in content["movers"]] == ["q3", "q1"]
+        assert {key: content[key] for key in content if key != "movers"} == gf.compare(two).to_dict()
+
+    @pytest.mark.parametrize("more", [(), ("--movers", "1")])
+    def test_chart(self, gainful, scores, tmp_path, more):
+        status, _, err = gainful("compare", "--scores", scores, "--chart", tmp_path / "c.svg", *more)
+        assert status == 0
+        assert (tmp_path / "c.svg").read_text().startswith("<svg")
+        assert err.endswith(f"chart: {tmp_path / 'c.svg'}\n")
+
+
+class TestLatex:
+    def test_superscripts(self, gainful, scores):
+        out = gainful("compare", "--scores", scores, "--format", "latex").out
+        assert out.splitlines() == [
+            r"\begin{tabular}{llr}",
+            r"\toprule",
+            r" & run & score \\",
+            r"\midrule",
+            r"a & a & \textbf{0.4500$^{c}$} \\",
+            r"b & b & 0.4000 \\",
+            r"c & c & 0.3500 \\",
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+
+    def test_baseline(self, gainful, scores):
+        out = gainful("compare", "--scores", scores, "--format", "latex", "--baseline", "c").out
+        assert r"a & \textbf{0.4500$^{\dagger}$} \\" in out
+        out = gainful("compare", "--scores", scores, "--format", "latex", "--baseline", "a").out
+        assert r"c & 0.3500$^{\ddagger}$ \\" in out
+
+    @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+    def test_compiles(self, gainful, tmp_path):
+        topics = [f"q{i}" for i in range(1, 7)]
+        table = tmp_path / "s.csv"
+        runs = {SPECIAL: BASE - 0.35, "[x]": BASE + DIFFERENCES, "*y": BASE}
+        pl.DataFrame({"query_id": topics, **runs}).write_csv(table)
+        (tmp_path / "qrels").write_text("q1 0 d 1\n")
+        for name in ("run_1&%.txt", "[2].txt"):
+            (tmp_path / name).write_text("q1 Q0 d 1 1 x\n")
+        given = [
+            gainful("compare", "--scores", table, "--format", "latex").out,
+            gainful("compare", "--scores", table, "--format", "latex", "--baseline", "*y").out,
+            gainful("evaluate", tmp_path / "qrels", tmp_path / "run_1&%.txt", tmp_path / "[2].txt", "--format", "latex",
+                    "-m", "nDCG(gain={-1:-10})@3 AP").out,
+        ]  # fmt: skip
+        assert all(r"\begin{tabular}" in text for text in given)
+        assert "$^{" in given[0]
+        assert r"$^{\ddagger}$" in given[1]
+        body = "\n\n".join(given)
+        start = r"\documentclass{article} \usepackage{booktabs} \begin{document}"
+        document = f"{start}\n{body}\n\\end{{document}}\n"
+        (tmp_path / "page.tex").write_text(document, encoding="utf-8")
+        ended = subprocess.run(
+            ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "page.tex"],
+            cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False,
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stdout[-2000:]
+        assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+class TestPipeline:
+    def test_worse(self, gainful, two):
+        status, out, err = gainful("compare", "--scores", two, "--baseline", "old", "--fail-if-worse")
+        assert status == 3
+        assert "0.3500" in out
+        assert err.splitlines()[-1].startswith("fail: score: 'new' is worse than 'old': 0.3500 and 0.4500, p = ")
+
+    def test_not_worse(self, gainful, two):
+        status, _, err = gainful("compare", "--scores", two, "--baseline", "new", "--fail-if-worse")
+        assert status == 0
+        assert err.splitlines()[-1] == "pass: no run is significantly worse than 'new' on score (alpha=0.05)"
+
+    def test_worse_without_being_asked(self, gainful, two):
+        status, _, err = gainful("compare", "--scores", two, "--baseline", "old")
+        assert status == 0
+        assert "fail" not in err
+
+    def test_not_shown_to_be_within_the_margin(self, gainful, scores):
+        """b is better in the mean, but with six topics that differ much it may as well be a lot worse."""
+        status, _, err = gainful(
+            "compare", "--scores", scores, "--baseline", "c", "--fail-if-worse", "--margin", "0.05"
+        )
+        assert status == 3
+        assert [line[:60] for line in err.splitlines() if line.startswith("fail")] == [
+            "fail: score: 'b' is not shown to be within 0.05 of 'c': 0.40"
+        ]
+
+    def test_within_the_margin(self, gainful, two):
+        """The lower bound of the difference is -.1 - t(.95; 5)·√(.0002/6) = -.1116."""
+        words = ("compare", "--scores", two, "--baseline", "old", "--fail-if-worse", "--margin")
+        assert gainful(*words, "0.1116").status == 3
+        status, _, err = gainful(*words, "0.1117")
+        assert status == 0
+        assert err.splitlines()[-1] == "pass: every run is shown to be within 0.1117 of 'old' on score (alpha=0.05)"
+
+    def test_level(self, gainful, two):
+        words = ("compare", "--scores", two, "--baseline", "old", "--fail-if-worse", "--alpha", "0.00001")
+        assert gainful(*words).status == 0
+
+    def test_baseline_may_be_its_file(self, gainful, files):
+        status, _, err = gainful("compare", *files, "-m", "RR", "--baseline", files[1], "--fail-if-worse")
+        assert status == 3
+        assert "'dense' is worse than 'bm25': 0.4583 and 1.0000" in err  # (1/2·3 + 1/3·2 + 1/4·2 + 1)/8 = 0.4583
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (
+                ("--fail-if-worse",),
+                "--fail-if-worse: expected --baseline RUN, to say which run the others must not be worse than",
+            ),
+            (("--baseline", "a", "--margin", "0.1"), "--margin 0.1: expected --fail-if-worse with it"),
+            (("--movers", "-1"), "--movers: expected a number of topics of at least 0, got -1"),
+            (("--baseline", "d"), "baseline: expected one of the runs c, a, b, got 'd'."),
+            (
+                ("--baseline", "a", "--fail-if-worse", "--margin", "-1"),
+                "margin: expected a number of at least 0, got -1.0",
+            ),
+            (("--alpha", "5"), "alpha: expected a number between 0 and 1, got 5.0"),
+            (("--seed", "-1"), "seed: expected a whole number of at least 0, got -1"),
+            (("--resamples", "0"), "resamples: expected at least 1, got 0"),
+        ],
+    )
+    def test_settings(self, gainful, scores, words, message):
+        status, out, err = gainful("compare", "--scores", scores, *words)
+        assert (status, out) == (1, "")
+        assert err == f"gainful: error: {message}\n"
+
+    def test_one_run(self, gainful, files):
+        status, _, err = gainful("compare", files[0], files[1])
+        assert (status, err) == (1, "gainful: error: expected at least 2 runs, got 1: bm25\n")
+
+    @pytest.mark.parametrize("words", [("--resamples", "1.5"), ("--movers", "x"), ("--test", "z")])
+    def test_usage(self, gainful, scores, words):
+        assert gainful("compare", "--scores", scores, *words).status == 2
