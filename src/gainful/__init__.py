@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from gainful.meta.sensitivity import Sensitivity, sensitivity
     from gainful.meta.stability import Stability, stability
     from gainful.meta.topics import TopicsNeeded, topics_needed
+    from gainful.tune.curve import ThresholdCurve
+    from gainful.tune.cut import Threshold, apply_threshold
+    from gainful.tune.threshold import fit_threshold, threshold_curve
 
 __version__ = "0.1.0"
 
@@ -61,14 +64,18 @@ _HOME = {
     "Scores": "gainful.data.scores",
     "Sensitivity": "gainful.meta.sensitivity",
     "Stability": "gainful.meta.stability",
+    "Threshold": "gainful.tune.cut",
+    "ThresholdCurve": "gainful.tune.curve",
     "TopicsNeeded": "gainful.meta.topics",
     "Truth": "gainful.data.simulate",
     "agreement": "gainful.meta.agreement",
+    "apply_threshold": "gainful.tune.cut",
     "boundedness": "gainful.meta.boundedness",
     "check_measure": "gainful.measures.check",
     "compare": "gainful.compare",
     "evaluate": "gainful.evaluate",
     "explain": "gainful.explain",
+    "fit_threshold": "gainful.tune.threshold",
     "measure": "gainful.measures.registry",
     "parse_measure": "gainful.measures.grammar",
     "parse_measures": "gainful.measures.grammar",
@@ -83,6 +90,7 @@ _HOME = {
     "sensitivity": "gainful.meta.sensitivity",
     "simulate": "gainful.data.simulate",
     "stability": "gainful.meta.stability",
+    "threshold_curve": "gainful.tune.threshold",
     "topics_needed": "gainful.meta.topics",
     "write_qrels": "gainful.io.write",
     "write_run": "gainful.io.write",
@@ -110,14 +118,18 @@ __all__ = [
     "Scores",
     "Sensitivity",
     "Stability",
+    "Threshold",
+    "ThresholdCurve",
     "TopicsNeeded",
     "Truth",
     "agreement",
+    "apply_threshold",
     "boundedness",
     "check_measure",
     "compare",
     "evaluate",
     "explain",
+    "fit_threshold",
     "measure",
     "parse_measure",
     "parse_measures",
@@ -132,6 +144,7 @@ __all__ = [
     "sensitivity",
     "simulate",
     "stability",
+    "threshold_curve",
     "topics_needed",
     "write_qrels",
     "write_run",

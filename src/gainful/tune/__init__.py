@@ -1,0 +1,1 @@
+"""Tuning the measure itself: gains and discounts that make scores reliable, and thresholds."""
