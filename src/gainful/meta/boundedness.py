@@ -33,6 +33,8 @@ LISTS: tuple[Lists, ...] = ("orderings", "sublists")
 
 # Sums of the same gains in another order differ by this much, relative to the sum of their sizes: still equal.
 _CLOSE = 1e-12
+# A topic or two that fall far deeper would leave no room to see the others.
+_DRAWN = -5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -216,14 +218,18 @@ class Boundedness:
             .sort("cutoff", "lowest")
             .with_columns(share=(pl.int_range(pl.len()) + 1).over("cutoff") / len(self.topics))
         )
+        deepest = float(frame["lowest"].min() or 0.0)  # type: ignore[arg-type]
+        title = f"lowest attainable nDCGorg (cut at {_DRAWN})" if deepest < _DRAWN else "lowest attainable nDCGorg"
+        scale = alt.Scale(domain=[max(_DRAWN, min(-1.0, deepest)), 1.0], clamp=True)
+        # The i-th topic holds the share from i - 1 to i: a line crosses 0 and -1 at the shares that the table shows.
         lines = (
             alt.Chart(frame)
-            .mark_line(point=True, interpolate="step-after")
+            .mark_line(point=True, interpolate="step-before")
             .encode(
                 x=alt.X(
                     "share:Q", title="share of the topics", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
                 ),
-                y=alt.Y("lowest:Q", title="lowest attainable nDCGorg", scale=alt.Scale(type="symlog")),
+                y=alt.Y("lowest:Q", title=title, scale=scale),
                 color=alt.Color("cutoff:N", title="cutoff", sort=None),
                 tooltip=[
                     alt.Tooltip("query_id:N", title="topic"),

@@ -192,7 +192,9 @@ class Robustness:
         scale = alt.Scale(type="log") if by_depth else alt.Scale(domain=[0, 1])
         x = alt.X("level:Q", title=title, axis=axis, scale=scale)
         frame = self.to_frame().select("measure", "level", "judged", "tau", "tau_low", "tau_high")
-        base = alt.Chart(frame).encode(x=x, color=alt.Color("measure:N", title="measure", sort=None))
+        base = alt.Chart(frame).encode(
+            x=x, color=alt.Color("measure:N", sort=None, legend=alt.Legend(title="measure", symbolOpacity=1))
+        )
         y = alt.Y("tau:Q", title="Kendall's τ with the order under all judgments", scale=alt.Scale(zero=False))
         lines = base.mark_line(point=True).encode(
             y=y,
