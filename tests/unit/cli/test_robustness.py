@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import gainful as gf
+
+LEVELS = ("--levels", "0.2", "1", "--trials", "2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Judgments and runs as files."""
+    made = gf.simulate(topics=4, systems=4, depth=30, pool_depth=10, seed=3)
+    path = tmp_path_factory.mktemp("made")
+    gf.write_qrels(made.qrels, path / "qrels.txt")
+    (path / "runs").mkdir()
+    for run in made.runs:
+        gf.write_run(run, path / "runs" / f"{run.name}.txt")
+    return path
+
+
+def test_tables(gainful, folder):
+    status, out, err = gainful("robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", "-m", "bpref", *LEVELS)
+    found = gf.robustness(folder / "qrels.txt", folder / "runs", ["AP", "bpref"], levels=[0.2, 1], trials=2)
+    assert status == 0
+    order, accuracy, mean, knees = (block.splitlines() for block in out.split("\n\n"))
+    assert order[0].split() == ["level", "judged", "τ", "AP", "τ", "bpref"]
+    tau = found.tau()[:, :, 0]
+    assert order[2].split() == ["0.2", f"{found.judged[0]:.0f}", f"{tau[0, 0]:.4f}", f"{tau[1, 0]:.4f}"]
+    assert order[3].split() == ["1", str(found.judgments), "1.0000", "1.0000"]
+    assert accuracy[2].split()[2:] == [f"{row[0].accuracy:.4f}" for row in found.decisions]
+    assert mean[2].split()[2:] == [f"{found.scores[m, 0].mean():.4f}" for m in (0, 1)]
+    first, sustained = found.knees()["AP"]
+    assert knees[2].split()[:3] == ["AP", f"{first:g}", f"{sustained:g}"]
+    assert err == (
+        f"{found}\nA level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged.\n"
+    )
+
+
+def test_csv_and_json_are_those_of_the_function(gainful, folder):
+    words = ("robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", *LEVELS, "--seed", "4")
+    found = gf.robustness(folder / "qrels.txt", folder / "runs", "AP", levels=[0.2, 1], trials=2, seed=4)
+    rows = list(csv.DictReader(io.StringIO(gainful(*words, "--format", "csv").out)))
+    assert [float(row["tau"]) for row in rows] == found.to_frame()["tau"].to_list()
+    assert (
+        json.loads(gainful(*words, "--format", "json").out)["runs"] == json.loads(json.dumps(found.to_dict()))["runs"]
+    )
+
+
+def test_depth(gainful, folder):
+    status, out, err = gainful(
+        "robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", "--depletion", "depth", "--levels", "2", "5"
+    )
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["2", "5"]
+    assert "A level is the depth of the pool of these runs" in err
+
+
+def test_leave_one_out_tells_who_loses(gainful, folder):
+    status, out, err = gainful(
+        "robustness",
+        folder / "qrels.txt",
+        folder / "runs",
+        "-m",
+        "AP",
+        "--depletion",
+        "leave-one-out",
+        "--levels",
+        "10",
+    )
+    found = gf.robustness(folder / "qrels.txt", folder / "runs", "AP", depletion="leave-one-out", levels=[10])
+    change = found.scores[0, 0] - found.full[0]
+    runs = found.runs()
+    places = max(after - before for after, before in runs.select("rank", "full_rank").iter_rows())
+    assert status == 0
+    assert out.split("\n\n")[-1].splitlines()[2].split() == [
+        *("AP", "10", found.systems[change.argmin()], f"{change.min():.4f}", f"{change.mean():.4f}", str(places))
+    ]
+    assert "Each run is scored without the judgments of documents that it alone has" in err
+
+
+def test_weights(gainful, folder):
+    words = ("robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", *LEVELS, "--weights", "1", "10")
+    names = {row["measure"] for row in csv.DictReader(io.StringIO(gainful(*words, "--format", "csv").out))}
+    assert len(names) == 3
+
+
+def test_chart(gainful, folder, tmp_path):
+    status, _, err = gainful(
+        "robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", *LEVELS, "--chart", tmp_path / "c.svg"
+    )
+    assert status == 0
+    assert "Kendall" in (tmp_path / "c.svg").read_text(encoding="utf-8")
+    assert err.endswith(f"chart: {tmp_path / 'c.svg'}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--levels", "2"), "levels: expected shares of the judgments, above 0 and at most 1, got 2"),
+        (("--trials", "0"), "trials: expected at least 1, got 0"),
+    ],
+)
+def test_refused(gainful, folder, words, message):
+    outcome = gainful("robustness", folder / "qrels.txt", folder / "runs", *words)
+    assert outcome == (1, "", f"gainful: error: {message}\n")
+
+
+def test_a_measure_in_the_place_of_a_run(gainful, folder):
+    status, _, err = gainful("robustness", folder / "qrels.txt", "AP")
+    assert status == 1
+    assert err == "gainful: error: AP: no such file; if you mean the measure, write -m AP\n"
+
+
+def test_unknown_depletion_is_a_wrong_command_line(gainful, folder):
+    assert gainful("robustness", folder / "qrels.txt", folder / "runs", "--depletion", "all").status == 2
