@@ -188,6 +188,7 @@ def test_inputs(kind, beside):
 def test_evaluator_takes_one_run_after_another():
     for make in (ir_measures.evaluator, provider.evaluator):
         evaluator = make([nDCGf @ 2, RBPres(p=0.5)], iter(judgments({"q": {"a": 2, "s": -1}})))
+        assert evaluator.qrel_qids == {"q"}
         assert evaluator.calc_aggregate({"q": {"a": 1.0}}) == {nDCGf @ 2: 1.0, RBPres(p=0.5): 0.5}
         assert evaluator.calc_aggregate(iter([ScoredDoc("q", "s", 1.0)])) == {nDCGf @ 2: 0.0, RBPres(p=0.5): 0.5}
         empty = evaluator.calc_aggregate([])
@@ -254,6 +255,7 @@ def test_texts_that_gainful_parses():
             lambda: ir_measures.calc_aggregate([gf_P(rel=2)], QRELS, RUN),
             "P needs a cutoff, a whole number of at least 1: write P@10",
         ),
+        (lambda: provider.supports(gf_P), "P needs a cutoff, a whole number of at least 1: write P@10"),
         (
             lambda: provider.calc_aggregate([ir_measures.AP, nDCGf @ 3], QRELS, RUN),
             "expected measures of gainful such as nDCGf@3, got AP: ir_measures.calc_aggregate takes both kinds at once",
