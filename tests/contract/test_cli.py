@@ -13,7 +13,7 @@ import pytest
 
 import gainful
 from gainful.cli.inputs import Source
-from gainful.cli.main import COMMANDS, app
+from gainful.cli.main import COMMANDS, GROUPS, app
 from gainful.cli.shell import parameter_texts, summary
 
 README = Path(__file__).parents[2] / "README.md"
@@ -23,18 +23,30 @@ README = Path(__file__).parents[2] / "README.md"
 WITHOUT_TWIN = {"measures", "demo", "trec_eval"}
 TWINS = sorted(COMMANDS.keys() - WITHOUT_TWIN)
 # A command whose function has a longer name: `gainful topics` is gainful.topics_needed.
-FUNCTIONS = {"topics": "topics_needed"}
+FUNCTIONS = {
+    "topics": "topics_needed",
+    "threshold fit": "fit_threshold",
+    "threshold apply": "apply_threshold",
+    "threshold curve": "threshold_curve",
+}
 # What only a command line has: where results go, and how they look there.
 OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha", "movers"}
-OF_THE_SHELL |= {"fail_if_worse", "margin"}
+OF_THE_SHELL |= {"fail_if_worse", "margin", "save"}
 # A command reads these from files; see gainful.cli.inputs.Source.
 READ_FROM_FILES = {"scores"}
 # A function needs it; the command lists what there is to choose from.
 OPTIONAL_AT_THE_SHELL = {("explain", "query")}
 
 
+def command(name: str):
+    found = app
+    for word in name.split():
+        found = found[word]
+    return found
+
+
 def command_function(name: str):
-    return app[name].default_command
+    return command(name).default_command
 
 
 def twin(name: str):
@@ -42,7 +54,7 @@ def twin(name: str):
 
 
 def arguments(name: str):
-    collection = app[name].assemble_argument_collection(parse_docstring=True)
+    collection = command(name).assemble_argument_collection(parse_docstring=True)
     return {argument.field_info.name: argument for argument in collection}
 
 
@@ -56,7 +68,9 @@ def flags(name: str):
 
 
 def test_commands_are_those_listed():
-    assert [name for name in app if not name.startswith("-")] == list(COMMANDS)
+    words = [name for name in app if not name.startswith("-")]
+    inside = {word: [f"{word} {name}" for name in app[word] if not name.startswith("-")] for word in GROUPS}
+    assert [name for word in words for name in inside.get(word, [word])] == list(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -105,7 +119,7 @@ class TestEveryCommand:
         assert all(argument.parameter.help for argument in arguments(name).values())
 
     def test_help(self, name, gainful):
-        status, out, err = gainful(name, "--help")
+        status, out, err = gainful(*name.split(), "--help")
         assert (status, err) == (0, "")
         assert COMMANDS[name].split()[0] in out
         for parameter in flags(name):

@@ -35,10 +35,17 @@ COMMANDS = {
     "outside of it.",
     "agreement": "Find how far measures agree on the order of systems, and which systems move.",
     "topics": "Find how many topics a t-test, an ANOVA or a confidence interval needs.",
+    "threshold fit": "Find where to cut a run: the threshold on its scores that is best for a measure, and what it is "
+    "worth.",
+    "threshold apply": "Cut a run: keep the documents whose score reaches a threshold.",
+    "threshold curve": "Show what every threshold on a run's scores gains and costs.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
     "demo": "Take the five-minute tour on a simulated collection.",
 }
+
+# Commands of two words, by the first of them.
+GROUPS = {"threshold": "Cut result lists: find the threshold, apply it, see the whole curve."}
 
 app = App(
     name="gainful",
@@ -52,8 +59,14 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
+groups: dict[str, App] = {}
 for place, (command, headline) in enumerate(COMMANDS.items()):
-    app.command(f"gainful.cli.{command}:{command}", name=command, help=headline, sort_key=place)
+    first, _, second = command.partition(" ")
+    if second and first not in groups:
+        groups[first] = App(name=first, help=GROUPS[first], sort_key=place)
+        app.command(groups[first])
+    home = groups[first] if second else app
+    home.command(f"gainful.cli.{first}:{second or first}", name=second or first, help=headline, sort_key=place)
 
 
 def main(tokens: Sequence[str] | None = None) -> int:
@@ -114,7 +127,10 @@ def _fail(message: str, *, status: int) -> int:
 
 
 def _known_command(words: list[str]) -> str:
-    return f"{words[0]} " if words and words[0] in COMMANDS else ""
+    for known in (" ".join(words[:2]), *words[:1]):
+        if known in COMMANDS or known in GROUPS:
+            return f"{known} "
+    return ""
 
 
 def _silenced() -> int:

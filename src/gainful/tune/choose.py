@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
 
 from gainful.data.rankings import FloatArray, IntArray
-from gainful.stats.resample import blocks, bootstrap_counts
+from gainful.stats.intervals import t_interval
+from gainful.stats.resample import blocks, bootstrap_counts, generator
 from gainful.tune.sweep import Steps
 
 # Means that differ by less are equal: the same numbers were added in another order.
@@ -35,13 +35,18 @@ class Rule:
     most: float = 1.0
     loss: Steps | None = None
     risk: float = 1.0
+    numbers: IntArray = field(init=False)  # the thresholds at which anything changes, and 0
+
+    def __post_init__(self) -> None:
+        changes = [curve.number for curve in (self.score, self.forbidden, self.loss) if curve is not None]
+        object.__setattr__(self, "numbers", np.unique(np.concatenate([np.zeros(1, np.int64), *changes])))
 
     def best(self, weights: FloatArray) -> IntArray:
         """Per row of `weights` (how often each topic counts), the number of the best threshold.
 
         Of thresholds that are equally good it is the one that keeps most; where none is allowed, nothing is kept.
         """
-        numbers = self._numbers()
+        numbers = self.numbers
         total = weights.sum(axis=1, keepdims=True)
         value = self.score.sums(weights, numbers) / total
         if self.lower:
@@ -56,11 +61,6 @@ class Rule:
         last = equal.shape[1] - 1 - np.argmax(equal[:, ::-1], axis=1)
         # Up to where anything changes again.
         return np.asarray(np.append(numbers[1:] - 1, self.score.size)[last], np.int64)
-
-    def _numbers(self) -> IntArray:
-        """The thresholds at which anything changes, and 0."""
-        curves = [curve.number for curve in (self.score, self.forbidden, self.loss) if curve is not None]
-        return np.unique(np.concatenate([np.zeros(1, np.int64), *curves]))
 
     def width(self) -> int:
         """How many numbers one resample takes."""
@@ -101,7 +101,7 @@ def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> Boo
     resamples, seed
         How many draws, and where they start.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     numbers, gains = [], []
     for size in blocks(resamples, rule.width(), "Resampling"):
         drawn = bootstrap_counts(rng, size, len(gain))
@@ -146,7 +146,7 @@ class HeldOut:
 
 
 def cross_validate(
-    rule: Rule, forbidden: Steps, *, folds: int, repeats: int, level: float, seed: int
+    rule: Rule, forbidden: Steps, *, folds: int, repeats: int, confidence: float, seed: int
 ) -> HeldOut | None:
     """Choose on some topics, score on the others; None for fewer than two topics.
 
@@ -158,14 +158,14 @@ def cross_validate(
         The share of forbidden documents, to be told beside the gain.
     folds, repeats, seed
         How topics are divided.
-    level
+    confidence
         Of the interval.
     """
     topics = len(rule.score.base)
     folds = min(folds, topics)
     if topics < 2:
         return None
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     sign = -1.0 if rule.lower else 1.0
     everything = rule.score.scores(rule.score.size)
     gain, bad = np.zeros(topics), np.zeros(topics)
@@ -179,14 +179,18 @@ def cross_validate(
             gain[out] += sign * (rule.score.scores(number) - everything)[out]
             bad[out] += forbidden.scores(number)[out]
     gain, bad = gain / repeats, bad / repeats
-    mean = float(gain.mean())
-    half = float(stats.t.ppf(0.5 + level / 2, topics - 1) * gain.std(ddof=1) / np.sqrt(topics))
+    low, high = t_interval(gain[None, :], confidence=confidence)
     return HeldOut(
-        gain=mean, low=mean - half, high=mean + half, forbidden=float(bad.mean()), folds=folds, repeats=repeats
+        gain=float(gain.mean()),
+        low=float(low[0]),
+        high=float(high[0]),
+        forbidden=float(bad.mean()),
+        folds=folds,
+        repeats=repeats,
     )
 
 
-def order_interval(values: FloatArray, level: float) -> tuple[float, float]:
+def order_interval(values: FloatArray, confidence: float) -> tuple[float, float]:
     """The percentile interval, its ends among the values themselves: some may be infinite."""
-    ends = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf")
+    ends = np.quantile(values, [0.5 - confidence / 2, 0.5 + confidence / 2], method="inverted_cdf")
     return float(ends[0]), float(ends[1])

@@ -51,7 +51,7 @@ class Threshold:
         The lowest threshold that the risk allows, and the bound on the risk at the chosen one; None without `risk`.
     forbidden_judged
         How many judged documents are forbidden (have a negative label).
-    level, resamples, folds, repeats, seed
+    confidence, resamples, folds, repeats, seed
         The settings that repeat it.
     """
 
@@ -66,7 +66,7 @@ class Threshold:
     risk: float | None
     safe_from: tuple[float, float] | None
     forbidden_judged: int
-    level: float
+    confidence: float
     resamples: int
     folds: int
     repeats: int
@@ -87,8 +87,8 @@ class Threshold:
         out = self.held_out
         return (
             f"Held out: choosing on {out.folds - 1} of {out.folds} parts of the topics and scoring on the rest gains "
-            f"{out.gain:+.4f} ({self.level:.0%} interval {out.low:+.4f} to {out.high:+.4f}); the {self.gain:+.4f} on "
-            "the topics it was chosen from flatters it."
+            f"{out.gain:+.4f} ({self.confidence:.0%} interval {out.low:+.4f} to {out.high:+.4f}); the gain on the "
+            f"topics it was chosen from, {self.gain:+.4f}, flatters it."
         )
 
     def guarantee(self) -> str | None:
@@ -179,7 +179,7 @@ class Threshold:
             "guarantee": self.guarantee(),
             "exact": curve.exact,
             "policies": curve.policies.to_dict(),
-            "level": self.level,
+            "confidence": self.confidence,
             "resamples": self.resamples,
             "folds": self.folds,
             "repeats": self.repeats,

@@ -145,7 +145,7 @@ def _listing(
     step = len(distinct) - group
     admitted, place = number, rank
     if not one_score:
-        admitted = np.lexsort((step, topic))
+        admitted = np.argsort(topic * (len(distinct) + 1) + step, kind="stable")
         place = np.empty_like(number)
         place[admitted] = rank
     return Listing(
@@ -163,16 +163,14 @@ def _listing(
 def filter_scores(frame: pl.DataFrame, name: str, filter_run: Run) -> FloatArray:
     """The score in `filter_run` of every row of another run's frame; refused where one is missing or given twice."""
     given = filter_run.frame.select("query_id", "doc_id", pl.col("score").alias("filter"))
-    twice = given.select(pl.struct("query_id", "doc_id").is_duplicated()).to_series()
-    if twice.any():
-        row = given.row(twice.arg_max() or 0, named=True)
+    pair = ["query_id", "doc_id"]
+    scores = frame.select(pair).join(given, on=pair, how="left", maintain_order="left")
+    if scores.height > frame.height:
+        twice = scores.filter(pl.struct(pair).is_duplicated()).row(0, named=True)
         raise DataError(
-            f"filter run {filter_run.name!r}: document {row['doc_id']!r} appears twice in topic {row['query_id']!r}: "
-            "remove one"
+            f"filter run {filter_run.name!r}: document {twice['doc_id']!r} appears twice in topic "
+            f"{twice['query_id']!r}: remove one"
         )
-    scores = frame.select("query_id", "doc_id").join(
-        given, on=["query_id", "doc_id"], how="left", maintain_order="left"
-    )
     absent = scores["filter"].is_null()
     if absent.any():
         row = scores.row(absent.arg_max() or 0, named=True)

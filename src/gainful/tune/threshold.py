@@ -10,6 +10,7 @@ from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Tie
 from gainful.errors import DataError, GainfulError, MeasureError, PolicyError
 from gainful.io.read import read_qrels, read_run
 from gainful.measures import Measure, parse_measure
+from gainful.stats.intervals import check_confidence
 from gainful.stats.resample import check_resamples
 from gainful.tune.choose import CLOSE, Rule, bootstrap, bound, cross_validate, order_interval
 from gainful.tune.curve import ThresholdCurve, make_curve
@@ -27,7 +28,7 @@ def fit_threshold(
     max_forbidden: float | None = None,
     risk: float | None = None,
     resamples: int = 1000,
-    level: float = 0.95,
+    confidence: float = 0.95,
     folds: int = 5,
     repeats: int = 20,
     seed: int = 0,
@@ -56,7 +57,7 @@ def fit_threshold(
         another topic: a guarantee, which needs at least 1/risk - 1 topics.
     resamples
         How many bootstrap samples of the topics.
-    level
+    confidence
         Of all intervals.
     folds
         Into how many parts topics are divided for the held-out estimate, each left out in turn.
@@ -109,7 +110,7 @@ def fit_threshold(
     >>> gf.apply_threshold(run, cut)
     Run('run': 3 documents, 3 topics)
     """
-    _check(max_forbidden=max_forbidden, risk=risk, level=level, folds=folds, repeats=repeats)
+    _check(max_forbidden=max_forbidden, risk=risk, confidence=confidence, folds=folds, repeats=repeats)
     check_resamples(resamples)
     policies = _policies(ties, unjudged, missing, degenerate, duplicates)
     chosen = _measure(measure)
@@ -132,14 +133,14 @@ def fit_threshold(
         number=number,
         curve=curve,
         gain=float(gain.mean()),
-        threshold_interval=order_interval(listing.threshold(drawn.numbers), level),
-        gain_interval=order_interval(drawn.gains, level),
-        held_out=cross_validate(rule, found.forbidden, folds=folds, repeats=repeats, level=level, seed=seed),
+        threshold_interval=order_interval(listing.threshold(drawn.numbers), confidence),
+        gain_interval=order_interval(drawn.gains, confidence),
+        held_out=cross_validate(rule, found.forbidden, folds=folds, repeats=repeats, confidence=confidence, seed=seed),
         max_forbidden=max_forbidden,
         risk=risk,
         safe_from=None if loss is None or risk is None else _safe_from(loss, risk, listing, number),
         forbidden_judged=int((np.append(listing.rankings.grades < 0, False)[listing.rankings.pool_grade]).sum()),
-        level=level,
+        confidence=confidence,
         resamples=resamples,
         folds=folds,
         repeats=repeats,
@@ -259,12 +260,12 @@ def _check_averaged(measure: Measure) -> None:
         raise MeasureError(f"{measure} is not averaged over topics: expected a measure such as nDCGf@3")
 
 
-def _check(*, max_forbidden: float | None, risk: float | None, level: float, folds: int, repeats: int) -> None:
+def _check(*, max_forbidden: float | None, risk: float | None, confidence: float, folds: int, repeats: int) -> None:
     if max_forbidden is not None and not 0.0 <= max_forbidden <= 1.0:
         raise GainfulError(f"max_forbidden: expected a share from 0 to 1, got {max_forbidden}")
-    for name, value in {"risk": risk, "level": level}.items():
-        if value is not None and not 0.0 < value < 1.0:
-            raise GainfulError(f"{name}: expected a number between 0 and 1, got {value}")
+    if risk is not None and not 0.0 < risk < 1.0:
+        raise GainfulError(f"risk: expected a share between 0 and 1, got {risk}")
+    check_confidence(confidence)
     if folds < 2:
         raise GainfulError(f"folds: expected at least 2, got {folds}")
     if repeats < 1:
