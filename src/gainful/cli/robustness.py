@@ -71,17 +71,14 @@ def robustness(
 
 
 def _tables(found: Robustness) -> Iterator[Table]:
-    """τ, accuracy and mean scores by level, then where the curves rise, or whom leaving out hurts."""
-    frame = found.to_frame()
-    for name, title in {"tau": "τ", "accuracy": "accuracy", "score": "mean"}.items():
-        wide = frame.pivot("measure", index=["level", "judged"], values=name, sort_columns=False)
-        rows = [
-            [f"{level:g}", f"{judged:.0f}", *(number(value) for value in values)]
-            for level, judged, *values in wide.iter_rows()
-        ]
-        yield Table(
-            header=["level", "judged", *(f"{title} {measure}" for measure in found.measures)], rows=rows, names=()
-        )
+    """All levels of every measure, then where the curves rise, or whom leaving out hurts."""
+    numbers = ("tau", "tau_low", "tau_high", "score", "accuracy", "g_mean", "false_positive")
+    rows = [
+        [row["measure"], f"{row['level']:g}", f"{row['judged']:.0f}", *(number(row[name]) for name in numbers)]
+        for row in found.to_frame().iter_rows(named=True)
+    ]
+    header = ["measure", "level", "judged", "τ", "low", "high", "mean score", "accuracy", "g-mean", "differences lost"]
+    yield Table(header=header, rows=rows)
     yield _moved(found) if found.depletion == "leave-one-out" else _knees(found)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 
 import pytest
 
@@ -27,13 +28,15 @@ def test_tables(gainful, folder):
     status, out, err = gainful("robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", "-m", "bpref", *LEVELS)
     found = gf.robustness(folder / "qrels.txt", folder / "runs", ["AP", "bpref"], levels=[0.2, 1], trials=2)
     assert status == 0
-    order, accuracy, mean, knees = (block.splitlines() for block in out.split("\n\n"))
-    assert order[0].split() == ["level", "judged", "τ", "AP", "τ", "bpref"]
-    tau = found.tau()[:, :, 0]
-    assert order[2].split() == ["0.2", f"{found.judged[0]:.0f}", f"{tau[0, 0]:.4f}", f"{tau[1, 0]:.4f}"]
-    assert order[3].split() == ["1", str(found.judgments), "1.0000", "1.0000"]
-    assert accuracy[2].split()[2:] == [f"{row[0].accuracy:.4f}" for row in found.decisions]
-    assert mean[2].split()[2:] == [f"{found.scores[m, 0].mean():.4f}" for m in (0, 1)]
+    levels, knees = (block.splitlines() for block in out.split("\n\n"))
+    assert [line.split()[:2] for line in levels[2:]] == [["AP", "0.2"], ["AP", "1"], ["bpref", "0.2"], ["bpref", "1"]]
+    row = found.to_frame().row(2, named=True)
+    names = ("tau", "tau_low", "tau_high", "score", "accuracy", "g_mean", "false_positive")
+    assert levels[4].split()[2:] == [
+        f"{found.judged[0]:.0f}",
+        *("-" if math.isnan(row[name]) else f"{row[name]:.4f}" for name in names),
+    ]
+    assert levels[5].split()[2:6] == [str(found.judgments), "1.0000", "1.0000", "1.0000"]
     first, sustained = found.knees()["AP"]
     assert knees[2].split()[:3] == ["AP", f"{first:g}", f"{sustained:g}"]
     assert err == (
@@ -56,7 +59,8 @@ def test_depth(gainful, folder):
         "robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", "--depletion", "depth", "--levels", "2", "5"
     )
     assert status == 0
-    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["2", "5"]
+    assert [line.split()[:2] for line in out.splitlines()[2:4]] == [["AP", "2"], ["AP", "5"]]
+    assert [line.split()[4:6] for line in out.splitlines()[2:4]] == [["-", "-"]] * 2  # one trial has no interval
     assert "A level is the depth of the pool of these runs" in err
 
 
