@@ -16,7 +16,7 @@ from gainful.meta.agreement_chart import map_chart, ranks_chart
 from gainful.meta.cube import Cube, check_choice, complete_cube
 from gainful.stats.correlation import kendall, mid_ranks, rbo, rms, spearman, tau_ap
 from gainful.stats.paired import pairs
-from gainful.stats.resample import FloatArray, blocks, bootstrap_counts, check_resamples
+from gainful.stats.resample import FloatArray, blocks, bootstrap_counts, check_resamples, generator
 
 if TYPE_CHECKING:
     import altair
@@ -285,7 +285,7 @@ def agreement(
     first, second = pairs(len(cube.measures))
     means = _means(cube, np.ones((1, len(cube.topics))))
     value = _coefficients(means, turned, first, second, chosen, p)[0]
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     drawn = np.concatenate(
         [
             _coefficients(_means(cube, bootstrap_counts(rng, size, len(cube.topics))), turned, first, second, chosen, p)

@@ -17,7 +17,7 @@ from gainful.evaluate import read_scores
 from gainful.meta.cube import Cube, check_choice, complete_cube
 from gainful.progress import track
 from gainful.stats.paired import pairs
-from gainful.stats.resample import BLOCK, FloatArray
+from gainful.stats.resample import BLOCK, FloatArray, generator
 
 if TYPE_CHECKING:
     import altair
@@ -311,7 +311,7 @@ def _by_topic(cube: Cube, measure: int, drawn: BoolArray, fuzz: _Fuzz) -> tuple[
 
 def _places(topics: int, draws: int, seed: int) -> NDArray[np.int64]:
     """Draws × topics: the place of each topic in the random order of the draw, from 0."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     orders = rng.permuted(np.broadcast_to(np.arange(topics), (draws, topics)), axis=1)
     return np.argsort(orders, axis=1)
 

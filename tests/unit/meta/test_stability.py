@@ -75,7 +75,9 @@ def test_more_draws_than_a_byte_counts():
 def test_blocks_do_not_matter(by, monkeypatch):
     y = np.random.default_rng(0).random((6, 8))
     whole = gf.stability(y, by=by, draws=50)
-    monkeypatch.setattr(module, "BLOCK", 36 * 7)  # seven draws, or five pairs, at a time
+    monkeypatch.setattr(module, "BLOCK", 36 * 7)  # seven draws at a time, of 50
+    if by == "topic":
+        monkeypatch.setattr(module, "BLOCK", 50 * 4)  # four pairs at a time, of 15
     assert curve(gf.stability(y, by=by, draws=50)) == curve(whole)
 
 
@@ -231,6 +233,7 @@ Y = [[0.1, 0.2, 0.3, 0.4], [0.3, 0.1, 0.4, 0.2]]
         ({"fuzziness": 5}, r"fuzziness: expected a share of the larger score, less than 1, such as 0.05, got 5"),
         ({"fuzzy": "relativ"}, r"fuzzy: expected one of relative, absolute, got 'relativ'. Did you mean 'relative'\?"),
         ({"by": "median"}, r"by: expected one of mean, topic, got 'median'. Did you mean 'mean'\?"),
+        ({"seed": -1}, r"seed: expected a whole number of at least 0, got -1"),
         ({"gaps": "skip"}, r"gaps: expected one of error, drop, got 'skip'."),
     ],
 )
