@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from gainful.meta.topics import TopicsNeeded, topics_needed
     from gainful.tune.curve import ThresholdCurve
     from gainful.tune.cut import Threshold, apply_threshold
+    from gainful.tune.optimize import optimize
+    from gainful.tune.optimum import Optimum
     from gainful.tune.threshold import fit_threshold, threshold_curve
 
 __version__ = "0.1.0"
@@ -53,6 +55,7 @@ _HOME = {
     "GainfulError": "gainful.errors",
     "Measure": "gainful.measures.registry",
     "MeasureError": "gainful.errors",
+    "Optimum": "gainful.tune.optimum",
     "Policies": "gainful.data.policies",
     "PolicyError": "gainful.errors",
     "Qrels": "gainful.data.qrels",
@@ -77,6 +80,7 @@ _HOME = {
     "explain": "gainful.explain",
     "fit_threshold": "gainful.tune.threshold",
     "measure": "gainful.measures.registry",
+    "optimize": "gainful.tune.optimize",
     "parse_measure": "gainful.measures.grammar",
     "parse_measures": "gainful.measures.grammar",
     "read_qrels": "gainful.io.read",
@@ -107,6 +111,7 @@ __all__ = [
     "GainfulError",
     "Measure",
     "MeasureError",
+    "Optimum",
     "Policies",
     "PolicyError",
     "Qrels",
@@ -131,6 +136,7 @@ __all__ = [
     "explain",
     "fit_threshold",
     "measure",
+    "optimize",
     "parse_measure",
     "parse_measures",
     "read_qrels",

@@ -35,6 +35,7 @@ COMMANDS = {
     "outside of it.",
     "agreement": "Find how far measures agree on the order of systems, and which systems move.",
     "topics": "Find how many topics a t-test, an ANOVA or a confidence interval needs.",
+    "optimize": "Choose the gain and discount of nDCG that make its scores most reliable.",
     "threshold fit": "Find where to cut a run: the threshold on its scores that is best for a measure, and what it is "
     "worth.",
     "threshold apply": "Cut a run: keep the documents whose score reaches a threshold.",

@@ -26,6 +26,8 @@ Output = Annotated[Path | None, Parameter(name=("--output", "-o"))]
 # Wide enough for prose, narrow enough to read, where there is no terminal to ask.
 READABLE = 100
 _NOT_WRAPPED = 10_000
+# Many numbers in the name of a measure, such as the discounts that `optimize` finds.
+_LONG_LIST = re.compile(r"\[({0}), ({0}), (?:{0}, ){{3,}}({0})\]".format(r"[-+.\deE]+"))
 _BY_SUFFIX: dict[str, Format] = {"": "table", ".txt": "table", ".csv": "csv", ".json": "json", ".tex": "latex"}
 # Not to be replaced by a file of that name.
 _STDOUT = ("-", "/dev/stdout")
@@ -103,7 +105,7 @@ def number(value: float | None, *, whole: bool = False) -> str:
 
 
 def as_table(table: Table, *, terminal: bool) -> str:
-    """Aligned columns; colours only for a terminal, and never a cell cut short."""
+    """Aligned columns; colours only for a terminal, and never a cell cut short but in the midst of many numbers."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -114,10 +116,10 @@ def as_table(table: Table, *, terminal: bool) -> str:
     grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for at, name in enumerate(table.header):
         justify: Literal["left", "right"] = "left" if at in table.names else "right"
-        grid.add_column(Text(shown(name)), justify=justify, no_wrap=not table.prose)
+        grid.add_column(Text(_brief(shown(name))), justify=justify, no_wrap=not table.prose)
     for i, row in enumerate(table.rows):
         styles = ["bold green" if (i, j) in table.best else "" for j in range(len(row))]
-        grid.add_row(*(Text(shown(cell), style=style) for cell, style in zip(row, styles, strict=True)))
+        grid.add_row(*(Text(_brief(shown(cell)), style=style) for cell, style in zip(row, styles, strict=True)))
     with console.capture() as captured:
         console.print(grid)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
@@ -149,6 +151,11 @@ def as_latex(table: Table) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
+def _brief(text: str) -> str:
+    """In a table the ends of a long list of numbers say enough; the measure's name in CSV and JSON has them all."""
+    return _LONG_LIST.sub(r"[\1, \2, …, \3]", text)
+
+
 def _latex_row(cells: Sequence[str]) -> str:
     return " & ".join(_escaped(cell) for cell in cells) + r" \\"
 
@@ -159,7 +166,7 @@ def _latex_number(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    escaped = "".join(_LATEX.get(character, character) for character in shown(text))
+    escaped = "".join(_LATEX.get(character, character) for character in _brief(shown(text)))
     escaped = re.sub("-(?=-)", "-{}", escaped)  # two in a row would become a dash
     # After a line end, a bracket or star would be read as an argument of \\\\.
     return "{}" + escaped if escaped.startswith(("[", "*")) else escaped

@@ -1,4 +1,7 @@
-"""The text of a measure: ``Name(param=value, …)@cutoff``, with trec_eval's, ir_measures' and ranx's spellings."""
+"""The text of a measure: ``Name(param=value, …)@cutoff``, with trec_eval's, ir_measures' and ranx's spellings.
+
+A measure may also come from a file that `Measure.save` wrote: ``@file.json``.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.files import is_file_name, read_measure
 from gainful.measures.registry import PRESETS, REGISTRY, Measure, shown
 
 # Longer than any discount vector needs, short enough that no text can exhaust the parser.
@@ -83,6 +87,8 @@ def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> list[Measu
     for text in texts:
         if isinstance(text, Measure):
             measures[text] = None
+        elif isinstance(text, str) and is_file_name(text):
+            measures[read_measure(text.strip()[1:])] = None
         elif isinstance(text, str):
             for part in _split(text):
                 measures.update(dict.fromkeys(_parse(part)))

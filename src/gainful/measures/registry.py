@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import Literal, TypeVar, get_type_hints
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.scores import Summary
 from gainful.errors import MeasureError, did_you_mean
+from gainful.io.write import write_atomically
 from gainful.measures.parameters import Kind, Value, kind_of, write
 
 Higher = Literal["better", "worse", "neither"]
@@ -145,6 +148,25 @@ class Measure:
     def compute(self, rankings: Rankings) -> FloatArray:
         """One score per (system, topic) row; NaN where the measure is undefined."""
         return self.definition.function(rankings, **self.parameters)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the measure to a JSON file, whole or not at all; ``evaluate -m @file.json`` takes it.
+
+        Parameters
+        ----------
+        path
+            A name that ends in ``.json``; a file that is there is replaced.
+        """
+        if not str(path).lower().endswith(".json"):
+            raise MeasureError(f"{path}: expected a name that ends in .json")
+        content: dict[str, object] = {"measure": self.definition.name}
+        for name, value in self._given().items():
+            if name in content:
+                raise MeasureError(f"{self.definition.name}: a parameter called {name!r} has no place in a file")
+            is_map = isinstance(value, tuple) and bool(value) and isinstance(value[0], tuple)
+            # JSON has no numbers as keys: write labels as the grammar does.
+            content[name] = {write(label): gain for label, gain in value} if is_map else value  # type: ignore
+        write_atomically(path, json.dumps(content, indent=1) + "\n")
 
     def __repr__(self) -> str:
         return f"Measure({str(self)!r})"
