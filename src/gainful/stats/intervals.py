@@ -13,7 +13,7 @@ from gainful.stats.resample import BLOCK, FloatArray, blocks, bootstrap_counts, 
 Interval = Literal["t", "bca"]
 
 # Numbers held at once: all resamples of as many rows as fit, since quantiles need all of a row's.
-_HELD = 1 << 25
+_HELD = 1 << 23
 # What rounding may do to a mean, relative to the largest value.
 _ROUNDING = 1e-12
 
@@ -83,11 +83,12 @@ def _bca(values: FloatArray, confidence: float, resamples: int, seed: int) -> tu
     noise = np.abs(values).max(axis=1, initial=0.0) * _ROUNDING
     centred[np.abs(centred).max(axis=1, initial=0.0) <= noise] = 0.0
     drawn = np.empty((rows, resamples))  # means of the resamples, less the mean
+    weights = np.ascontiguousarray(centred.T) / n
     rng, done = generator(seed), 0
-    step = max(1, BLOCK // n)
+    step = max(1, BLOCK // max(n, rows))
     while done < resamples:
         size = min(step, resamples - done)
-        np.matmul(centred / n, bootstrap_counts(rng, size, n).T, out=drawn[:, done : done + size])
+        drawn[:, done : done + size] = (bootstrap_counts(rng, size, n) @ weights).T
         done += size
     drawn.sort(axis=1)
     wanted = _levels(centred, _share_below(drawn, noise), confidence)
