@@ -94,10 +94,9 @@ class MeasureReliability:
     @property
     def shares(self) -> Parts:
         """Each component's share of the variance; NaN if there is none."""
-        parts = self.variances
-        total = parts.run + parts.topic + parts.rest
-        run, topic, rest = (part / total if total else math.nan for part in (parts.run, parts.topic, parts.rest))
-        return Parts(run=run, topic=topic, rest=rest)
+        parts = asdict(self.variances)
+        total = sum(parts.values())
+        return Parts(**{name: part / total if total else math.nan for name, part in parts.items()})
 
     @property
     def phi(self) -> Estimate:

@@ -66,8 +66,7 @@ class Plan:
             attained = self.attained(variances, n)
             return attained <= self.difference if interval else attained >= self.power
 
-        found = smallest(suffices, len(variances), largest=LARGEST)
-        return [int(n) or None for n in found]
+        return [int(n) or None for n in smallest(suffices, len(variances), largest=LARGEST)]
 
     def detectable(self, variance: float, topics: int) -> float:
         """The smallest difference for which so many topics suffice."""
@@ -230,8 +229,8 @@ class TopicsNeeded:
             }
             for row in self.to_frame().to_dicts()
         }
-        notes = list(self.notes)
-        return {"measures": measures, "notes": notes, "description": _METHODS[self.plan.method], **self._settings()}
+        about = {"notes": list(self.notes), "description": _METHODS[self.plan.method]}
+        return {"measures": measures, **about, **self._settings()}
 
     def chart(self) -> altair.TopLevelMixin:
         """The power (or the width of the interval) against the number of topics; a dot where the data are."""

@@ -69,7 +69,8 @@ class TestTwoWay:
         assert two_way(np.full((3, 4), 1 / 3)).columns == 0.0
 
     def test_small_differences_at_a_high_level_are_kept(self):
-        assert two_way(TABLE + 1e6).residual == pytest.approx(1.5, rel=1e-9)
+        y = np.floor(numbers(8, 3, 7) * 10)
+        assert two_way(y + 2.0**40).residual == pytest.approx(by_loops(y)[2], rel=1e-9)
 
     def test_leaves_its_argument_alone(self):
         y = TABLE.copy()
@@ -116,6 +117,15 @@ class TestRatios:
         assert components(squares)[0] < 0
         for ratios in (relative_ratios, absolute_ratios):
             assert [float(end) for end in ratios(squares, 0.95)] == [0.0, 0.0, 0.0]
+
+    def test_the_less_rows_differ_the_lower_the_upper_end(self):
+        """Its formula has a square in it that would turn and rise without bound as the rows become alike."""
+        y = numbers(6, 8, 5)
+        y -= y.mean(axis=1, keepdims=True)
+        steps = np.arange(8.0)[:, None]
+        upper = [float(absolute_ratios(two_way(y + step * steps), 0.95)[2]) for step in (1e-6, 1e-3, 0.1, 1.0)]
+        assert upper == sorted(upper)
+        assert upper[0] == 0.0 < upper[-1]
 
     def test_negative_column_variance_counts_as_0(self):
         y = np.array([[1.0, 2.0, 1.5], [4.0, 3.0, 3.6]])

@@ -44,6 +44,7 @@ def test_power_at_the_ends(n):
     assert t_power(0.0, n, 0.05) == pytest.approx(0.05, abs=1e-9)
     assert t_power(np.inf, n, 0.05) == 1.0
     assert anova_power(np.inf, n, 5, 1e-6) == 1.0
+    assert t_power(np.inf, n, 1e-6) == 1.0
 
 
 def test_width_is_that_of_the_mean_standard_deviation():
