@@ -86,9 +86,9 @@ class Threshold:
             return "Held out: one topic alone says nothing about others."
         out = self.held_out
         return (
-            f"Held out: choosing on {out.folds - 1} of {out.folds} parts of the topics and scoring on the rest gains "
-            f"{out.gain:+.4f} ({self.confidence:.0%} interval {out.low:+.4f} to {out.high:+.4f}); the gain on the "
-            f"topics it was chosen from, {self.gain:+.4f}, flatters it."
+            f"Held out: a threshold chosen on {out.folds - 1} of {out.folds} parts of the topics gains {out.gain:+.4f} "
+            f"on the rest ({self.confidence:.4g} interval {out.low:+.4f} to {out.high:+.4f}), against {self.gain:+.4f} "
+            "on the topics it was chosen from."
         )
 
     def guarantee(self) -> str | None:

@@ -1,0 +1,167 @@
+"""`gainful threshold fit`, `apply` and `curve`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import gainful as gf
+
+QRELS = "1 0 a 1\n1 0 b -2\n2 0 c -2\n2 0 d 2\n3 0 e 1\n3 0 f 0\n"
+RUN = "1 Q0 a 1 0.9 t\n1 Q0 b 2 0.3 t\n2 Q0 d 1 0.8 t\n2 Q0 c 2 0.4 t\n3 Q0 e 1 0.5 t\n3 Q0 f 2 0.1 t\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels.txt").write_text(QRELS, encoding="utf-8")
+    (tmp_path / "run.txt").write_text(RUN, encoding="utf-8")
+    return tmp_path / "qrels.txt", tmp_path / "run.txt"
+
+
+class TestFit:
+    def test_tables(self, gainful, files):
+        status, out, err = gainful("threshold", "fit", *files, "-m", "nDCGf@3")
+        assert status == 0
+        lines = [line.split() for line in out.splitlines()]
+        assert lines[0] == ["everything", "cut", "at", "0.5", "nothing"]
+        # Unfiltered: ((3 - 2·.6309)/3 + (4 - 2·.6309)/4 + 1)/3; nothing: (2/3 + 2/4)/3.
+        assert lines[2] == ["nDCGf@3", "0.7546", "1.0000", "0.3889"]
+        assert lines[3] == ["Forbidden@3", "0.3333", "0.0000", "0.0000"]
+        assert lines[4] == ["FilteredGood", "0.0000", "0.0000", "1.0000"]
+        assert lines[5] == ["Empty", "0.0000", "0.0000", "1.0000"]
+        assert lines[6] == ["documents", "6", "3", "0"]
+        assert lines[10][:2] == ["threshold", "0.5"]
+        assert lines[11][:5] == ["gain", "on", "these", "topics", "0.2454"]
+        assert lines[12][:3] == ["gain", "held", "out"]
+        assert err.startswith("threshold 0.5 for nDCGf@3: 1.0000, 0.7546 unfiltered; run, 3 topics; ")
+        assert "\nHeld out: a threshold chosen on 2 of 3 parts of the topics gains " in err
+
+    def test_json_is_what_the_function_returns(self, gainful, files):
+        words = ("threshold", "fit", *files, "--max-forbidden", ".1", "--seed", "3", "--resamples", "50")
+        content = json.loads(gainful(*words, "--format", "json").out)
+        found = gf.fit_threshold(*files, max_forbidden=0.1, seed=3, resamples=50)
+        assert content == json.loads(json.dumps(found.to_dict()))
+
+    def test_csv(self, gainful, files):
+        rows = list(csv.DictReader(io.StringIO(gainful("threshold", "fit", *files, "--format", "csv").out)))
+        assert [row["threshold"] for row in rows] == ["0.5"]
+
+    def test_guarantee(self, gainful, files):
+        err = gainful("threshold", "fit", *files, "--risk", "0.4").err
+        assert "Guarantee: on another topic of the same kind, at most 0.4 of the first 3 places are expected" in err
+
+    def test_chart(self, gainful, files, tmp_path):
+        status, _, err = gainful("threshold", "fit", *files, "--chart", tmp_path / "chart.svg")
+        assert status == 0
+        assert err.endswith(f"chart: {tmp_path / 'chart.svg'}\n")
+        assert "Where to cut run" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
+
+    def test_bad_input(self, gainful, files, tmp_path):
+        status, out, err = gainful("threshold", "fit", *files, "--risk", "0.01")
+        assert (status, out) == (1, "")
+        message = "risk=0.01 cannot be guaranteed from 3 topics, whatever the threshold: it takes 99"
+        assert err == f"gainful: error: {message}\n"
+        (tmp_path / "nan.txt").write_text("1 Q0 a 1 nan t\n", encoding="utf-8")
+        status, _, err = gainful("threshold", "fit", files[0], tmp_path / "nan.txt")
+        assert status == 1
+        assert "nan.txt" in err
+
+
+class TestApply:
+    def test_a_threshold(self, gainful, files, tmp_path):
+        status, out, err = gainful("threshold", "apply", files[1], "--threshold", "0.6", "-o", tmp_path / "cut.txt")
+        assert (status, out) == (0, "")
+        assert err == f"{tmp_path / 'cut.txt'}: 2 of 6 documents; nothing left for 1 of 3 topics (3)\n"
+        assert (tmp_path / "cut.txt").read_text(encoding="utf-8") == "1 Q0 a 1 0.9 run\n2 Q0 d 1 0.8 run\n"
+
+    def test_a_saved_cut(self, gainful, files, tmp_path):
+        _, _, err = gainful("threshold", "fit", *files, "--save", tmp_path / "cut.json")
+        assert err.endswith(f"saved to {tmp_path / 'cut.json'}\n")
+        words = ("threshold", "apply", files[1], "--cut", tmp_path / "cut.json", "-o", tmp_path / "cut.csv")
+        status, _, err = gainful(*words)
+        assert (status, err) == (0, f"{tmp_path / 'cut.csv'}: 3 of 6 documents\n")
+        assert (tmp_path / "cut.csv").read_text(
+            encoding="utf-8"
+        ) == "query_id,doc_id,score\n1,a,0.9\n2,d,0.8\n3,e,0.5\n"
+
+    def test_with_filter_scores(self, gainful, files, tmp_path):
+        (tmp_path / "spam.txt").write_text(RUN.replace("0.3", "7"), encoding="utf-8")
+        filters = ("--filter-run", tmp_path / "spam.txt")
+        gainful("threshold", "fit", *files, *filters, "--save", tmp_path / "cut.json")
+        words = ("threshold", "apply", files[1], "--cut", tmp_path / "cut.json", "-o", tmp_path / "out.txt")
+        assert gainful(*words, *filters).status == 0
+        expected = gf.apply_threshold(files[1], tmp_path / "cut.json", filter_run=tmp_path / "spam.txt")
+        assert gf.read_run(tmp_path / "out.txt").frame["doc_id"].equals(expected.frame["doc_id"])
+        status, _, err = gainful(*words)
+        assert (status, err) == (
+            1,
+            "gainful: error: the cut is on the scores of filter run 'spam': give a filter run here, too\n",
+        )
+
+    def test_never_over_its_input(self, gainful, files, tmp_path):
+        (tmp_path / "link.txt").symlink_to(files[1])
+        for output in (files[1], tmp_path / "link.txt"):
+            status, _, err = gainful("threshold", "apply", files[1], "--threshold", "0.6", "-o", output)
+            message = f"{output}: is what is read, and would be lost: write to another file"
+            assert (status, err) == (1, f"gainful: error: {message}\n")
+        assert files[1].read_text(encoding="utf-8") == RUN
+
+    def test_many_empty_topics_are_not_all_named(self, gainful, tmp_path):
+        (tmp_path / "run.txt").write_text("".join(f"{t} Q0 a 1 {t / 10} x\n" for t in range(9)), encoding="utf-8")
+        words = ("threshold", "apply", tmp_path / "run.txt", "--threshold", "0.7", "-o", tmp_path / "cut.txt")
+        assert gainful(*words).err.endswith("nothing left for 7 of 9 topics (0, 1, 2, 3, 4, …)\n")
+
+    def test_nothing_left(self, gainful, files, tmp_path):
+        status, _, err = gainful("threshold", "apply", files[1], "--threshold", "9", "-o", tmp_path / "cut.txt")
+        assert (status, err.partition("cut.txt: ")[2]) == (
+            1,
+            "TREC text cannot hold an empty run; write .csv or .parquet\n",
+        )
+        assert not (tmp_path / "cut.txt").exists()
+
+    def test_needs_an_output(self, gainful, files):
+        status, _, err = gainful("threshold", "apply", files[1], "--threshold", "1")
+        assert status == 2
+        assert "--output" in err
+        assert err.endswith("Try 'gainful threshold apply --help'.\n")
+
+
+class TestCurve:
+    def test_table(self, gainful, files):
+        status, out, err = gainful("threshold", "curve", *files)
+        assert status == 0
+        lines = [line.split() for line in out.splitlines()]
+        assert lines[0] == ["threshold", "documents", "nDCGf@3", "Forbidden@3", "FilteredGood", "Empty"]
+        assert lines[2] == ["inf", "0", "0.3889", "0.0000", "1.0000", "1.0000"]
+        assert lines[5] == ["0.5", "3", "1.0000", "0.0000", "0.0000", "0.0000"]
+        assert lines[-1] == ["0.1", "6", "0.7546", "0.3333", "0.0000", "0.0000"]
+        assert err.startswith("curve of nDCGf@3 for run: 6 thresholds, 6 documents, 3 topics; ties=trec ")
+
+    def test_a_long_one_is_thinned(self, gainful, tmp_path):
+        gainful("simulate", tmp_path / "c", "--topics", "8", "--systems", "4", "--depth", "60")
+        run = sorted((tmp_path / "c/runs").iterdir())[0]
+        status, out, err = gainful("threshold", "curve", tmp_path / "c/qrels.txt", run, "-m", "nDCGf@10")
+        assert status == 0
+        curve = gf.threshold_curve(tmp_path / "c/qrels.txt", run, measure="nDCGf@10")
+        lines = out.splitlines()[2:]
+        assert len(lines) <= 20 < len(curve)
+        assert f"note: {len(lines)} of {len(curve)} thresholds; --format csv has them all\n" in err
+        assert f"{curve.score.max():.4f}" in {line.split()[2] for line in lines}
+        rows = gainful("threshold", "curve", tmp_path / "c/qrels.txt", run, "-m", "nDCGf@10", "--format", "csv").out
+        assert len(rows.splitlines()) == len(curve) + 1
+
+    def test_chart(self, gainful, files, tmp_path):
+        assert gainful("threshold", "curve", *files, "--chart", tmp_path / "curve.html").status == 0
+        assert (tmp_path / "curve.html").read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_the_group_shows_its_commands(gainful):
+    status, out, _ = gainful("threshold", "--help")
+    assert status == 0
+    for name in ("fit", "apply", "curve"):
+        assert f"\n  {name} " in out or f" {name} " in out
+    assert gainful("threshold", "fit").status == 2
+    assert gainful("threshold", "nope").err.endswith("Try 'gainful threshold --help'.\n")
