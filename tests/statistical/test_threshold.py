@@ -1,0 +1,124 @@
+"""Thresholds on topics of a known source: what is promised for other topics holds for them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gainful as gf
+
+DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
+DOCS = 6
+
+
+def topics_of(rng: np.random.Generator, number: int):
+    """Judgments, run and filter run of `number` topics from one source: noisy scores of what is good and bad."""
+    label = rng.choice([-2.0, 0.0, 1.0, 2.0], (number, DOCS), p=[0.3, 0.2, 0.25, 0.25])
+    ranks, filters = (label + rng.normal(0, 2.0, label.shape) for _ in range(2))
+    ids = {
+        "query_id": np.repeat(np.arange(number), DOCS).astype(str),
+        "doc_id": np.tile(np.arange(DOCS), number).astype(str),
+    }
+    frames = [pl.DataFrame({**ids, name: values.ravel()}) for name, values in (("relevance", label), ("score", ranks))]
+    other = pl.DataFrame({**ids, "score": filters.ravel()})
+    return gf.Qrels(frames[0]), gf.Run(frames[1]), gf.Run(other, "filter"), (label, ranks, filters)
+
+
+def loss_at(threshold: float, label, ranks, filters, k: int = 3):
+    """Per topic, the forbidden among the first k documents kept, over k."""
+    kept = np.where(filters >= threshold, ranks, -np.inf)
+    first = np.argsort(-kept, axis=1)[:, :k]
+    bad = (np.take_along_axis(label, first, 1) < 0) & np.isfinite(np.take_along_axis(kept, first, 1))
+    return bad.sum(axis=1) / k
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_risk_is_as_promised(separate):
+    """Mean loss on topics that the threshold has not seen, over 400 calibrations from 30 topics each."""
+    alpha, draws, topics = 0.1, 400, 30
+    rng = np.random.default_rng(5)
+    *_, (label, ranks, filters) = topics_of(rng, 4000)
+    losses, lowest = [], []
+    for _ in range(draws):
+        qrels, run, other, _ = topics_of(rng, topics)
+        cut = gf.fit_threshold(
+            qrels, run, filter_run=other if separate else None, risk=alpha, resamples=1, folds=2, repeats=1
+        )
+        for found, threshold in ((losses, cut.threshold), (lowest, cut.safe_from[0])):
+            found.append(loss_at(threshold, label, ranks, filters if separate else ranks).mean())
+    # At most alpha up to three standard errors, for the chosen threshold and for the lowest one allowed.
+    for found in (losses, lowest):
+        assert np.mean(found) <= alpha + 3 * np.std(found) / np.sqrt(draws)
+    # And not by cutting more than needed: a loss in steps of at most 1 gives up less than 2/(n + 1) of it.
+    if not separate:
+        assert np.mean(lowest) >= alpha - 2 / (topics + 1) - 3 * np.std(lowest) / np.sqrt(draws)
+
+
+def test_held_out_gain_is_honest_and_the_other_is_not():
+    """The true gain of a threshold is its gain on 4,000 other topics."""
+    rng = np.random.default_rng(6)
+    qrels, run, _, _ = topics_of(rng, 4000)
+    truth = gf.threshold_curve(qrels, run)
+    true, own, held_out = [], [], []
+    for _ in range(150):
+        qrels, run, _, _ = topics_of(rng, 24)
+        cut = gf.fit_threshold(qrels, run, resamples=1, folds=8, repeats=3)
+        number = np.searchsorted(-truth.thresholds, -cut.threshold, side="right") - 1
+        true.append(truth.score[number] - truth.score[-1])
+        own.append(cut.gain)
+        held_out.append(cut.held_out.gain)
+    error = np.std(np.subtract(held_out, true)) / np.sqrt(150)
+    assert np.mean(held_out) == pytest.approx(np.mean(true), abs=3 * error + 0.003)  # 21 topics choose worse than 24
+    assert np.mean(own) > np.mean(true) + 3 * np.std(np.subtract(own, true)) / np.sqrt(150)
+
+
+def test_the_interval_of_the_threshold_covers():
+    """The best threshold of the source lies in the interval of a threshold chosen from 60 of its topics."""
+    rng = np.random.default_rng(7)
+    qrels, run, _, _ = topics_of(rng, 4000)
+    truth = gf.threshold_curve(qrels, run)
+    best = truth.thresholds[1:][np.argmax(truth.score[1:])]
+    inside = 0
+    for _ in range(100):
+        qrels, run, _, _ = topics_of(rng, 60)
+        cut = gf.fit_threshold(qrels, run, resamples=200, folds=2, repeats=1, confidence=0.9)
+        inside += cut.threshold_interval[0] <= best <= cut.threshold_interval[1]
+    # A maximum is no mean: percentiles are near their level, not at it.
+    assert 82 <= inside <= 98
+
+
+def web_2012(name: str) -> gf.Run:
+    return gf.read_run(DATA / f"web-2012-runs/{name}.txt.gz")
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="GAINFUL_DATA is not set to a folder")
+class TestWebTrack2012:
+    """50 topics, spam labelled -2. Query likelihood says nothing about spam; a spam filter does."""
+
+    @pytest.mark.parametrize("name", ["ql-cata", "ql-cata-filtered", "ql-catb", "ql-catb-filtered"])
+    def test_own_scores(self, name):
+        """No threshold on query likelihood beats none, and the held-out gain says that choosing one would hurt."""
+        qrels, run = DATA / "web-track/qrels.web.2012.txt.gz", web_2012(name)
+        cut = gf.fit_threshold(qrels, run, measure="nDCGf@20", resamples=100)
+        kept = gf.apply_threshold(run, cut)
+        assert gf.evaluate(qrels, kept, "nDCGf@20").values.mean() == pytest.approx(cut.curve.score[cut.number])
+        assert cut.curve.score[-1] == pytest.approx(gf.evaluate(qrels, run, "nDCGf@20").values.mean())
+        assert cut.gain == 0.0
+        assert -0.01 < cut.held_out.gain <= 0.0
+
+    @pytest.mark.parametrize(("name", "gain"), [("ql-cata", 0.0979), ("ql-catb", 0.0700)])
+    def test_spam_filter(self, name, gain):
+        """Filter by whether the spam filter passes a document: ranks stay those of query likelihood."""
+        qrels, run = DATA / "web-track/qrels.web.2012.txt.gz", web_2012(name)
+        passed = web_2012(f"{name}-filtered").frame.select("query_id", "doc_id", score=pl.lit(1.0))
+        flags = run.frame.select("query_id", "doc_id").join(passed, on=["query_id", "doc_id"], how="left")
+        filters = gf.Run(flags.with_columns(pl.col("score").fill_null(0.0)), "spam")
+        cut = gf.fit_threshold(qrels, run, measure="nDCGf@20", filter_run=filters, resamples=100)
+        expected = gf.evaluate(qrels, [run, web_2012(f"{name}-filtered")], "nDCGf@20").values[0].mean(axis=1)
+        assert (cut.threshold, cut.gain) == (1.0, pytest.approx(expected[1] - expected[0]))
+        assert cut.gain == pytest.approx(gain, abs=5e-5)
+        assert cut.held_out.low > 0.04
