@@ -95,18 +95,19 @@ def compare(
             seed=seed,
             gaps=gaps,
         )
-        latex = chosen_format(shown.format, shown.output) == "latex"
-        tables = [_means(result, alpha, latex=latex)]
+        shape = chosen_format(shown.format, shown.output)
+        tables = [_means(result, alpha, latex=shape == "latex")]
         failures = result.worse(margin, alpha)["reason"].to_list() if fail_if_worse else []
-    remarks = list(_remarks(result, alpha))
+    remarks = list(_remarks(result, alpha)) if shape in ("table", "latex") else []
     number_of_pairs = len(result.contrasts) * len(result.contrasts[0].first)
-    if not latex and number_of_pairs <= _MOST_PAIRS:
-        tables.append(_pairs(result))
-    elif not latex:
-        remarks.append(f"note: --format csv has all {number_of_pairs} pairs, with differences, intervals and p-values")
     moved = _Moved(result, _MOVERS if movers is None else movers)
-    if not latex and (movers or (movers is None and len(result.systems) == 2)):
-        tables += moved.tables()
+    if shape == "table":
+        if number_of_pairs <= _MOST_PAIRS:
+            tables.append(_pairs(result))
+        else:
+            remarks.append(f"note: --format csv has all {number_of_pairs} pairs, with differences, intervals and p")
+        if movers or (movers is None and len(result.systems) == 2):
+            tables += moved.tables()
     shown.show(moved if movers else result, tables, remarks)
     if not fail_if_worse:
         return 0
