@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import altair
 
 # More points than this on a curve cannot be seen.
-_POINTS = 300
+_POINTS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
