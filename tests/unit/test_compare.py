@@ -253,6 +253,19 @@ class TestWorse:
         assert found.height == 0
         assert found.columns == ["measure", "run", "difference", "bound", "p_corrected", "reason"]
 
+    def test_after_correction(self):
+        """p of b is .03 by itself, and not below .05 as the smallest of three."""
+        z = np.array([-0.1, -0.04, 0.01, -0.02, -0.06, -0.06, 0.0, -0.01])
+        values = np.array([np.zeros(8), z, 0.1 * z[::-1] ** 2, np.abs(z) - 0.04])
+        found = compare(table(x=values), baseline="a")
+        p = [stats.ttest_1samp(row, 0).pvalue for row in values[1:]]
+        assert p[0] < 0.05 < multipletests(p, method="holm")[1][0]
+        assert found.worse().height == 0
+        assert not found["x"].better().any()
+        uncorrected = compare(table(x=values), baseline="a", correction="none")
+        assert uncorrected.worse()["run"].to_list() == ["b"]
+        assert uncorrected["x"].better()[0].tolist() == [False, True, False, False]
+
     def test_without_correction(self):
         found = compare(table(x=self.Z + 0.5), baseline="a", correction="none").worse()
         assert found["reason"][0].endswith("< 0.05 (test=t)")
@@ -280,7 +293,9 @@ class TestWorse:
         assert found.worse(0.001).filter(run="d")["bound"].to_list() == pytest.approx([expected])
 
     def test_identical_runs_are_within_any_margin(self):
-        assert compare([Y[0], Y[0]], baseline="1").worse(1e-12).height == 0
+        found = compare([Y[0], Y[0]], baseline="1")
+        assert found.worse(1e-12).height == 0
+        assert found.worse(0.0).height == 1  # above, not at, the margin
 
     def test_refused(self):
         with pytest.raises(GainfulError, match=r"^worse: expected a comparison with a baseline, got one of all pairs"):

@@ -232,6 +232,11 @@ class TestEvery:
         scores = np.random.default_rng(1).integers(1, 9, (1, 9)) / 10
         np.testing.assert_array_equal(TESTS[name](np.vstack([scores, scores * 3 / 3 + 0.1 - 0.1])), 1.0)
 
+    def test_means_equal_but_for_rounding(self, name):
+        scores = np.array([[0.3, 0.1, 0.7, 0.5], [0.2, 0.2, 0.6, 0.6]])
+        assert (scores[0] - scores[1]).mean() != 0
+        np.testing.assert_array_equal(TESTS[name](scores), 1.0)
+
     def test_what_all_systems_share_has_no_part(self, name):
         scores = np.round(normal(4, 14) * 64) / 64
         np.testing.assert_allclose(TESTS[name](scores + np.arange(14)), TESTS[name](scores), rtol=1e-12)
