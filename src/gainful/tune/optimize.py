@@ -116,7 +116,7 @@ def optimize(
     >>> best.phi >= best.parts[0].phi("log2")
     True
     >>> best.discount.round(2).tolist()
-    [0.25, 0.25, 0.25, 0.12, 0.12]
+    [0.46, 0.46, 0.02, 0.02, 0.02]
     """
     _check(target=target, method=method, starts=starts, splits=splits, missing=missing, degenerate=degenerate)
     check_share("phi", phi)
