@@ -77,9 +77,10 @@ class Rankings:
         """Per hit, whether its label reaches `rel`."""
         return self.of_grade(self.grades >= rel)
 
-    def sum(self, values: FloatArray | BoolArray) -> FloatArray:
-        """Per row, the sum of `values` (one a hit) over its hits."""
-        return np.bincount(self.row, weights=values, minlength=self.n_rows).astype(np.float64, copy=False)
+    def sum(self, values: FloatArray | BoolArray, at: IntArray | None = None) -> FloatArray:
+        """Per row, the sum of `values` (one a hit, or one each `at` these places) over its hits."""
+        row = self.row if at is None else self.row[at]
+        return np.bincount(row, weights=values, minlength=self.n_rows).astype(np.float64, copy=False)
 
     def weights(self, discount: FloatArray) -> FloatArray:
         """Per hit, the discount at its rank (index 0 is rank 1; 0 beyond the end), averaged over tied ranks."""
@@ -101,13 +102,11 @@ class Rankings:
         """One value a topic, repeated for every system."""
         return np.tile(per_topic, len(self.systems))
 
-    def count_before(self, chosen: BoolArray) -> IntArray:
-        """Per hit, how many of the `chosen` hits of its row rank above it."""
-        if not len(self.row):
-            return np.zeros(0, np.int64)
-        running: IntArray = np.cumsum(chosen) - chosen
-        starts = np.flatnonzero(np.diff(self.row, prepend=-1))
-        return running - np.repeat(running[starts], np.diff(np.append(starts, len(self.row))))
+    def count_before(self, chosen: BoolArray, at: IntArray | None = None) -> IntArray:
+        """Per hit (of those `at` these places, if given), how many of the `chosen` hits of its row rank above it."""
+        running: IntArray = np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen)])
+        above = running[np.searchsorted(self.row, np.arange(self.n_rows))]  # per row, those of all rows before it
+        return running[:-1] - above[self.row] if at is None else running[at] - above[self.row[at]]
 
     def condensed(self) -> Rankings:
         """The same rankings with unjudged documents removed before ranks are given."""

@@ -118,9 +118,10 @@ def average_precision(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1
 
     Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
     """
-    found = rankings.relevant(rel)
-    precise = (rankings.count_before(found) + 1) / rankings.rank * (found & within(rankings, cutoff))
-    return ratio(rankings.sum(precise), relevant_in_pool(rankings, rel))
+    relevant = rankings.relevant(rel)
+    found = np.flatnonzero(relevant & within(rankings, cutoff))
+    precise = (rankings.count_before(relevant, found) + 1) / rankings.rank[found]
+    return ratio(rankings.sum(precise, found), relevant_in_pool(rankings, rel))
 
 
 @measure("GMAP", summary="gmean", cite="robertson2006")
@@ -145,11 +146,12 @@ def interpolated_precision(rankings: Rankings, *, cutoff: Recall, rel: Rel = 1.0
 
     Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
     """
-    found = rankings.relevant(rel)
+    relevant = rankings.relevant(rel)
+    found = np.flatnonzero(relevant)
     pool = relevant_in_pool(rankings, rel)
-    count = rankings.count_before(found) + 1
+    row, count = rankings.row[found], rankings.count_before(relevant, found) + 1
     # 1e-9 keeps a product such as 0.28 · 25 = 7.000000000000001 from asking for one document more.
-    reached = found & (count >= cutoff * pool[rankings.row] - 1e-9)
+    reached = count >= cutoff * pool[row] - 1e-9
     value = np.zeros(rankings.n_rows)
-    np.maximum.at(value, rankings.row[reached], count[reached] / rankings.rank[reached])
+    np.maximum.at(value, row[reached], (count / rankings.rank[found])[reached])
     return np.where(pool > 0, value, np.nan)

@@ -30,14 +30,15 @@ def bpref(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrele
 
     Buckley & Voorhees, SIGIR 2004.
     """
-    found = rankings.relevant(rel)
+    found = np.flatnonzero(rankings.relevant(rel))
     low = _nonrelevant(rankings, rel, negatives)
     pool, others = relevant_in_pool(rankings, rel), rankings.pool_sum(low)
-    above = rankings.count_before(rankings.of_grade(low))
-    limit = pool[rankings.row]
+    above = rankings.count_before(rankings.of_grade(low), found)
+    row = rankings.row[found]
+    limit = pool[row]
     with np.errstate(divide="ignore", invalid="ignore"):
-        penalty = np.where(above > 0, np.minimum(above, limit) / np.minimum(others[rankings.row], limit), 0.0)
-    return ratio(rankings.sum(np.where(found, 1.0 - penalty, 0.0)), pool)
+        penalty = np.where(above > 0, np.minimum(above, limit) / np.minimum(others[row], limit), 0.0)
+    return ratio(rankings.sum(1.0 - penalty, found), pool)
 
 
 @measure("infAP", cite="yilmaz2006")
@@ -52,10 +53,12 @@ def inferred_ap(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "n
 
     Yilmaz & Aslam, CIKM 2006.
     """
-    found = rankings.relevant(rel)
-    good = rankings.count_before(found)
-    bad = rankings.count_before(rankings.of_grade(_nonrelevant(rankings, rel, negatives)))
-    pooled = rankings.count_before(np.ones(len(rankings.rank), np.bool_))
+    relevant = rankings.relevant(rel)
+    found = np.flatnonzero(relevant)
+    good = rankings.count_before(relevant, found)
+    bad = rankings.count_before(rankings.of_grade(_nonrelevant(rankings, rel, negatives)), found)
+    pooled = rankings.count_before(np.ones(len(rankings.rank), np.bool_), found)
+    rank = rankings.rank[found]
     share = (good + _EPSILON) / (good + bad + 2 * _EPSILON)
-    expected = np.where(rankings.rank == 1, 1.0, (1.0 + pooled * share) / rankings.rank)
-    return ratio(rankings.sum(np.where(found, expected, 0.0)), relevant_in_pool(rankings, rel))
+    expected = np.where(rank == 1, 1.0, (1.0 + pooled * share) / rank)
+    return ratio(rankings.sum(expected, found), relevant_in_pool(rankings, rel))
