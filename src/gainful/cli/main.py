@@ -25,11 +25,11 @@ COMMANDS = {
     "evaluate": "Score runs against judgments.",
     "compare": "Find out whether the difference of runs is real: paired tests, intervals, effect sizes, wins.",
     "explain": "Show how the score of one topic comes about, rank by rank, and where it was lost.",
+    "trec_eval": "Score as trec_eval does: its options, its names, its digits.",
     "reliability": "Tell how reliable scores are, and how many topics it takes to make them so.",
     "stability": "Find how often fewer topics would order two systems the other way round.",
     "sensitivity": "Find which measure tells systems apart: the significance of all pairs, and the share that is told "
     "apart.",
-    "trec_eval": "Score as trec_eval does: its options, its names, its digits.",
     "robustness": "Find out whether judgments are deep enough: take some away, and see if runs keep their order.",
     "boundedness": "Find out which values nDCG can take with negative labels: its range in every topic, and the runs "
     "outside of it.",

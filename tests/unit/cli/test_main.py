@@ -86,8 +86,8 @@ def test_without_command_shows_help(gainful):
 
 
 USAGE = {
-    "evalute": 'Unknown command "evalute". Did you mean "evaluate"? Available commands: evaluate, explain, measures, '
-    "simulate, demo. Try 'gainful --help'.",
+    "evalute": 'Unknown command "evalute". Did you mean "evaluate"? Available commands: evaluate, compare, explain, '
+    "trec_eval, reliability, stability, sensitivity, robustness, ... Try 'gainful --help'.",
     "evaluate": "Command \"evaluate\" parameter QRELS requires an argument. Try 'gainful evaluate --help'.",
     "evaluate q": "Command \"evaluate\" parameter RUN... requires an argument. Try 'gainful evaluate --help'.",
     "evaluate q r -m": "Command \"evaluate\" parameter -m requires an argument. Try 'gainful evaluate --help'.",
