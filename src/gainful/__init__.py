@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gainful import ltrf as ltrf
     from gainful.charts import save_chart
     from gainful.compare import Comparison, compare
     from gainful.data.policies import Policies
@@ -101,6 +102,9 @@ _HOME = {
     "write_scores": "gainful.io.scores",
 }
 
+# Packages with public names of their own, as in gf.ltrf.train(…).
+_PACKAGES = ("ltrf",)
+
 __all__ = [
     "Agreement",
     "Boundedness",
@@ -170,6 +174,8 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:
+    if name in _PACKAGES:
+        return import_module(f"gainful.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'gainful' has no attribute {name!r}")
     value: object = getattr(import_module(_HOME[name]), name)
@@ -178,4 +184,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, *_PACKAGES, "__version__"]

@@ -6,7 +6,8 @@ import inspect
 import json
 import subprocess
 import sys
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,10 @@ FUNCTIONS = {
     "threshold fit": "fit_threshold",
     "threshold apply": "apply_threshold",
     "threshold curve": "threshold_curve",
+    "ltrf train": "ltrf.train",
+    "ltrf score": "ltrf.score",
+    "ltrf compare": "ltrf.compare",
+    "ltrf tune": "ltrf.tune",
 }
 # What only a command line has: where results go, and how they look there.
 OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha", "movers"}
@@ -50,7 +55,7 @@ def command_function(name: str):
 
 
 def twin(name: str):
-    return getattr(gainful, FUNCTIONS.get(name, name))
+    return attrgetter(FUNCTIONS.get(name, name))(gainful)
 
 
 def arguments(name: str):
@@ -95,6 +100,8 @@ class TestTwins:
                 assert isinstance(command["source"].default, Source)
             elif (name, parameter.name) in OPTIONAL_AT_THE_SHELL:
                 assert command[parameter.name].default is None
+            elif is_dataclass(parameter.default):
+                assert asdict(command[parameter.name].default) == asdict(parameter.default)
             else:
                 assert command[parameter.name].default == parameter.default, parameter.name
 
@@ -116,7 +123,7 @@ class TestEveryCommand:
             assert arguments(name)[parameter].names[0] == "--" + parameter.replace("_", "-")
 
     def test_every_parameter_has_help(self, name):
-        shared = {"source", "shown"}  # stand for several options, each with its own help
+        shared = {"source", "shown", "settings"}  # stand for several options, each with its own help
         for parameter, argument in arguments(name).items():
             assert argument.parameter.help or parameter in shared, parameter
 

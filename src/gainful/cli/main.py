@@ -40,13 +40,21 @@ COMMANDS = {
     "worth.",
     "threshold apply": "Cut a run: keep the documents whose score reaches a threshold.",
     "threshold curve": "Show what every threshold on a run's scores gains and costs.",
+    "ltrf train": "Train a ranker that also filters: the best epoch and the threshold are those of the highest "
+    "validation nDCGf.",
+    "ltrf score": "Rank documents with an f-ranker, and leave out what must not be shown.",
+    "ltrf compare": "Compare losses and baselines that rank and filter, on queries that none of them has seen.",
+    "ltrf tune": "Search at random for settings that make an f-ranker better; the validation nDCGf decides.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
     "demo": "Take the five-minute tour on a simulated collection.",
 }
 
 # Commands of two words, by the first of them.
-GROUPS = {"threshold": "Cut result lists: find the threshold, apply it, see the whole curve."}
+GROUPS = {
+    "threshold": "Cut result lists: find the threshold, apply it, see the whole curve.",
+    "ltrf": "Learn to rank and filter: train rankers that leave out what must not be shown, and use them.",
+}
 
 app = App(
     name="gainful",

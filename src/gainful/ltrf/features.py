@@ -1,0 +1,149 @@
+"""f-rankers on features: LightGBM trees under the six losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gainful.errors import DataError, MissingExtraError
+from gainful.ltrf.data import Examples
+from gainful.ltrf.objectives import Objective
+from gainful.ltrf.targets import FloatArray, Loss, Scale
+from gainful.ltrf.validation import Validation
+from gainful.progress import track
+
+if TYPE_CHECKING:
+    from lightgbm import Booster
+
+MODEL = "model.txt"
+
+
+def load_lightgbm() -> Any:
+    """The lightgbm package, or an error that names the extra."""
+    try:
+        import lightgbm
+    except ImportError:
+        raise MissingExtraError("ltrf", "learning from features") from None
+    return lightgbm
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trees:
+    """A LightGBM model: one tree a head and round."""
+
+    booster: Booster
+    names: tuple[str, ...]
+
+    def outputs(self, examples: Examples) -> FloatArray:
+        """Documents, or documents × heads."""
+        return np.asarray(self.booster.predict(examples.matrix(self.names), raw_score=True, num_threads=1), np.float64)
+
+    def save(self, folder: Path) -> None:
+        """As LightGBM's text."""
+        self.booster.save_model(str(folder / MODEL))
+
+    @classmethod
+    def load(cls, folder: Path, names: tuple[str, ...]) -> Trees:
+        """From LightGBM's text."""
+        lightgbm = load_lightgbm()
+        path = folder / MODEL
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: cannot be read: {error}") from None
+        # LightGBM itself would crash, not complain, where a part is missing.
+        if not text.startswith("tree\n") or "\nend of trees\n" not in text:
+            raise DataError(f"{path}: expected LightGBM's text, whole, got something else")
+        try:
+            booster = lightgbm.Booster(model_str=text)
+        except lightgbm.basic.LightGBMError as error:
+            raise DataError(f"{path}: cannot be read: {error}") from None
+        if booster.num_feature() != len(names):
+            raise DataError(f"{path}: expected {len(names)} features, got a model of {booster.num_feature()}")
+        return cls(booster, names)
+
+
+def train_features(
+    train: Examples,
+    validation: Examples,
+    loss: Loss,
+    scale: Scale,
+    *,
+    cutoff: int,
+    seed: int,
+    gamma: float,
+    rounds: int,
+    patience: int,
+    learning_rate: float,
+    leaves: int,
+) -> tuple[Trees, list[float]]:
+    """Boost trees, stop when nDCGf of the validation queries no longer rises, and keep the best round.
+
+    Training takes seconds: there is nothing to resume.
+
+    Parameters
+    ----------
+    train, validation
+        Judged documents with features.
+    loss, scale, cutoff
+        What to train for.
+    seed
+        Of LightGBM.
+    gamma, rounds, patience, learning_rate, leaves
+        See `Settings`.
+    """
+    lightgbm = load_lightgbm()
+    features = train.matrix(train.names)
+    if (features == features[:1]).all() or np.isnan(features).all():
+        raise DataError(f"{train.name}: expected features that differ between documents, got constant ones only")
+    objective = Objective(loss, scale, train.labels, train.sizes, cutoff=cutoff, gamma=gamma)
+    judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
+    parameters = {
+        "num_class": scale.heads(loss),
+        "learning_rate": learning_rate,
+        "num_leaves": leaves,
+        "seed": seed,
+        "deterministic": True,
+        "feature_pre_filter": False,  # it would end training, not complain, where documents are few
+        "force_row_wise": True,
+        "num_threads": 1,  # sums in one order: the same trees on every machine
+        "verbosity": -1,
+        "metric": "None",
+        "objective": lambda scores, _: objective(scores),
+    }
+
+    def measured(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
+        return "nDCGf", judged.best(scale.document_score(loss, scores)).value, True
+
+    history: dict[str, dict[str, list[float]]] = {}
+    data = lightgbm.Dataset(features, label=np.zeros(len(train)))
+    held_out = lightgbm.Dataset(validation.matrix(train.names), label=np.zeros(len(validation)), reference=data)
+    steps = iter(track(range(rounds), rounds, f"Training {loss}"))
+    booster = lightgbm.train(
+        parameters,
+        data,
+        num_boost_round=rounds,
+        valid_sets=[held_out],
+        valid_names=["validation"],
+        feval=measured,
+        callbacks=[
+            lambda _: _advance(steps),
+            lightgbm.record_evaluation(history),
+            lightgbm.early_stopping(patience, verbose=False),
+        ],
+    )
+    _finish(steps)
+    best = lightgbm.Booster(model_str=booster.model_to_string(num_iteration=booster.best_iteration))
+    return Trees(best, train.names), history["validation"]["nDCGf"]
+
+
+def _advance(steps: Iterator[int]) -> None:
+    next(steps, None)
+
+
+def _finish(steps: Iterator[int]) -> None:
+    getattr(steps, "close", lambda: None)()

@@ -1,0 +1,260 @@
+"""An f-ranker: a model that scores documents, and the threshold below which they are not shown."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+
+import numpy as np
+import polars as pl
+
+from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
+from gainful.data.run import Run
+from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.io.write import write_atomically
+from gainful.ltrf.bayes import Calibration, expected_gains
+from gainful.ltrf.data import Examples, Kind, read_examples
+from gainful.ltrf.targets import LOSSES, FloatArray, Loss, Scale
+
+if TYPE_CHECKING:
+    import altair
+
+SETTINGS = "ranker.json"
+FORMAT = 1
+Cut = Literal["threshold", "none", "bayes"]
+
+
+class Model(Protocol):
+    """What gives the numbers: LightGBM trees or a cross-encoder."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features it reads; none for text."""
+
+    def outputs(self, examples: Examples) -> FloatArray:
+        """Documents, or documents × heads."""
+
+    def save(self, folder: Path) -> None:
+        """Write the weights into a folder that exists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FRanker:
+    """Ranks documents and leaves out those below its threshold.
+
+    Parameters
+    ----------
+    kind
+        Whether it reads features or text.
+    model
+        What gives the numbers.
+    loss, scale
+        What it was trained for.
+    cutoff
+        Of the nDCGf that its threshold was tuned for.
+    threshold
+        Documents that score at least this are shown.
+    validation
+        On the validation queries: nDCGf at the threshold, after each round of training (rounds), and at other
+        thresholds (curve).
+    test
+        What it is worth on queries that it has not seen, if there were any; by measure.
+    calibration
+        What makes probabilities of an ordinal model's numbers, for the cut by query; None for other losses.
+    settings
+        What repeats the training, the seed included.
+    """
+
+    kind: Kind
+    model: Model
+    loss: Loss
+    scale: Scale
+    cutoff: int
+    threshold: float
+    validation: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    test: Mapping[str, float] | None = None
+    calibration: Calibration | None = None
+
+    def __str__(self) -> str:
+        shown = f"shows scores ≥ {self.threshold:.4g}" if math.isfinite(self.threshold) else "shows nothing"
+        value = f"validation nDCGf@{self.cutoff} {self.validation['nDCGf']:.4f}"
+        seen = "" if self.test is None else f", test {self.test[f'nDCGf@{self.cutoff}']:.4f}"
+        settings = " ".join(f"{name}={value}" for name, value in self.settings.items() if not isinstance(value, list))
+        return f"f-ranker on {self.kind}, loss {self.loss}: {shown}; {value}{seen}; {settings}"
+
+    def score(self, examples: Any) -> FloatArray:
+        """One score a document, in the order of `read_examples`."""
+        given = read_examples(examples, labelled=False)
+        return self.scale.document_score(self.loss, self._outputs(given))
+
+    def rank(self, examples: Any, *, cut: Cut = "threshold", name: str | None = None) -> Run:
+        """The run: documents at or above the threshold, all of them, or those that the cut by query leaves."""
+        if cut not in get_args(Cut):
+            raise GainfulError(
+                f"cut: expected one of {', '.join(get_args(Cut))}, got {cut!r}.{did_you_mean(cut, get_args(Cut))}"
+            )
+        given = read_examples(examples, labelled=False)
+        if cut == "bayes":
+            scores = self._expected(given)
+            scores = np.where(scores > 0, scores, np.nan)
+        else:
+            scores = self.score(given)
+            scores = np.where(scores >= self.threshold, scores, np.nan) if cut == "threshold" else scores
+        return given.run(scores, name or self.loss)
+
+    def remarks(self) -> list[str]:
+        """What one should know before using it."""
+        found = []
+        if min(self.scale.gains) >= 0:
+            found.append(
+                "note: no label has a negative gain: nothing is forbidden, and a threshold can only cost; say what "
+                "labels are worth, such as gains {0:-1,1:1}"
+            )
+        if self.threshold == math.inf:
+            found.append("note: showing nothing at all was best on the validation queries")
+        return found
+
+    def to_dict(self) -> dict[str, object]:
+        """All but the weights, ready for JSON."""
+        return {
+            "format": FORMAT,
+            "kind": self.kind,
+            "loss": self.loss,
+            "gains": self.scale.to_dict(),
+            "cutoff": self.cutoff,
+            "threshold": self.threshold if math.isfinite(self.threshold) else None,
+            "validation": dict(self.validation),
+            "test": None if self.test is None else dict(self.test),
+            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "features": list(self.model.names),
+            "settings": dict(self.settings),
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row a round of training: round, nDCGf of the validation queries at the best threshold of that round."""
+        values = self.validation["rounds"]
+        return pl.DataFrame(
+            {"round": range(1, len(values) + 1), "nDCGf": values}, schema_overrides={"nDCGf": pl.Float64}
+        )
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Draw nDCGf of the validation queries against the threshold, with the chosen one marked."""
+        alt = load_altair()
+        curve = pl.DataFrame(self.validation["curve"])
+        measure = f"nDCGf@{self.cutoff}"
+        line = (
+            alt.Chart(curve)
+            .mark_line(interpolate="step-before", color=COLOURS[0])
+            .encode(
+                x=alt.X("threshold:Q", title="threshold: documents with at least this score are shown"),
+                y=alt.Y("nDCGf:Q", title=f"validation {measure}", scale=alt.Scale(zero=False)),
+                tooltip=[
+                    alt.Tooltip("threshold:Q", format=".4~g"),
+                    alt.Tooltip("nDCGf:Q", title=measure, format=".4f"),
+                ],
+            )
+        )
+        layers = [line]
+        if math.isfinite(self.threshold):
+            chosen = pl.DataFrame({"threshold": [self.threshold]})
+            layers.append(alt.Chart(chosen).mark_rule(strokeDash=[4, 4], color="#555555").encode(x="threshold:Q"))
+        return styled(
+            alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), f"Where the f-ranker ({self.loss}) cuts"
+        )
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write it into a new folder, all of it or nothing: weights, threshold, gains, settings, validation curve."""
+        folder = Path(folder)
+        check_new(folder)
+        draft = folder.with_name(f".{folder.name}-{os.getpid()}.part")
+        try:
+            draft.mkdir(parents=True)
+            self.model.save(draft)
+            content = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+            write_atomically(draft / SETTINGS, content + "\n")
+            draft.rename(folder)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], *, device: str | None = None) -> FRanker:
+        """Read a folder that `save` wrote; nothing in it is executed."""
+        folder = Path(folder)
+        content = _settings(folder)
+        kind: Kind = content["kind"]
+        try:
+            known = {
+                "loss": content["loss"],
+                "scale": Scale.of({float(label): gain for label, gain in content["gains"].items()}),
+                "cutoff": int(content["cutoff"]),
+                "threshold": math.inf if content["threshold"] is None else float(content["threshold"]),
+                "validation": dict(content["validation"]),
+                "test": None if content["test"] is None else dict(content["test"]),
+                "calibration": None if content["calibration"] is None else Calibration.of(content["calibration"]),
+                "settings": dict(content["settings"]),
+            }
+            names = tuple(map(str, content["features"]))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise DataError(f"{folder / SETTINGS}: expected the settings of an f-ranker, got something else") from None
+        return cls(kind=kind, model=_model(kind, folder, names, device), **known)
+
+    def _outputs(self, examples: Examples) -> FloatArray:
+        if examples.kind != self.kind:
+            raise DataError(f"{examples.name}: this f-ranker reads {self.kind}, got {examples.kind}")
+        return self.model.outputs(examples)
+
+    def _expected(self, examples: Examples) -> FloatArray:
+        if self.calibration is None:
+            raise GainfulError(f"cut='bayes' needs an ordinal loss (ordinal, weighted-ordinal), got {self.loss}")
+        outputs = self._outputs(examples).reshape(len(examples), -1)
+        chances = self.calibration.chances(outputs)
+        found = expected_gains(self.scale, chances, examples.sizes, cutoff=self.cutoff, seed=self.settings["seed"])
+        return found.astype(np.float32).astype(np.float64)
+
+
+def check_new(folder: str | os.PathLike[str]) -> None:
+    """Refuse, before any long work, to write where something is already."""
+    folder = Path(folder)
+    if folder.exists():
+        raise DataError(f"{folder}: expected a new folder, got one that exists")
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    path = folder / SETTINGS
+    try:
+        content = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise DataError(f"{folder}: expected a saved f-ranker (a folder with {SETTINGS}), found none") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from None
+    expected = ["format", "kind", "loss", "gains", "cutoff", "threshold", "validation", "test", "calibration"]
+    expected += ["features", "settings"]
+    if not isinstance(content, dict) or not set(expected) <= content.keys():
+        raise DataError(f"{path}: expected the settings of an f-ranker ({', '.join(expected)})")
+    if content["format"] != FORMAT:
+        raise DataError(
+            f"{path}: expected format {FORMAT}, got {content['format']}: made by another version of gainful"
+        )
+    if content["kind"] not in get_args(Kind) or content["loss"] not in LOSSES:
+        raise DataError(f"{path}: unknown kind {content['kind']!r} or loss {content['loss']!r}")
+    return content
+
+
+def _model(kind: Kind, folder: Path, names: tuple[str, ...], device: str | None) -> Model:
+    if kind == "features":
+        from gainful.ltrf.features import Trees
+
+        if device is not None:
+            raise GainfulError(f"device: is for text, and {folder} is an f-ranker on features")
+        return Trees.load(folder, names)
+    from gainful.ltrf.text import Encoder
+
+    return Encoder.load(folder, device)

@@ -1,0 +1,152 @@
+"""What the losses aim at: one definition, for torch and for LightGBM alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gainful.errors import DataError, GainfulError, did_you_mean
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce"]
+LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The labels, from worst to best, and what each is worth.
+
+    Parameters
+    ----------
+    labels
+        Ordered by gain, equal gains by label.
+    gains
+        The gain of each; below 0 for what must not be shown.
+    """
+
+    labels: tuple[float, ...]
+    gains: tuple[float, ...]
+
+    @classmethod
+    def of(cls, gains: Mapping[float, float]) -> Scale:
+        """The scale of a mapping from label to gain."""
+        pairs = sorted(((float(gain), float(label)) for label, gain in gains.items()))
+        if len(pairs) < 2:
+            raise GainfulError(f"gains: expected the gains of at least 2 labels, got {dict(gains)}")
+        if not all(np.isfinite(number) for pair in pairs for number in pair):
+            raise GainfulError(f"gains: expected finite labels and gains, got {dict(gains)}")
+        if pairs[0][0] == pairs[-1][0]:
+            raise GainfulError(f"gains: expected labels of different gains, got {dict(gains)}")
+        return cls(labels=tuple(label for _, label in pairs), gains=tuple(gain for gain, _ in pairs))
+
+    @property
+    def steps(self) -> FloatArray:
+        """What each label is worth more than the one before: w_i = g(l_{i+1}) − g(l_i)."""
+        return np.diff(np.asarray(self.gains))
+
+    def grade(self, labels: ArrayLike) -> IntArray:
+        """The place of each label in the scale."""
+        given = np.asarray(labels, np.float64)
+        known = np.asarray(self.labels)
+        order = np.argsort(known)
+        at = np.minimum(np.searchsorted(known[order], given), len(known) - 1)
+        found = known[order][at] == given
+        if not found.all():
+            wrong = np.unique(given[~found])[:5].tolist()
+            raise DataError(
+                f"expected labels {', '.join(f'{label:g}' for label in sorted(self.labels))}, got "
+                f"{', '.join(f'{label:g}' for label in wrong)}: give every label a gain"
+            )
+        return np.asarray(order[at], np.int64)
+
+    def gain(self, labels: ArrayLike) -> FloatArray:
+        """The gain of each label."""
+        return np.asarray(self.gains)[self.grade(labels)]
+
+    def heads(self, loss: Loss) -> int:
+        """How many numbers a model gives for a document: m − 1 for the ordinal losses, else one."""
+        return len(self.labels) - 1 if "ordinal" in loss else 1
+
+    def targets(self, loss: Loss, labels: ArrayLike) -> FloatArray:
+        """What each number should be: … for one head, … × heads for the ordinal losses."""
+        if "ordinal" in loss:
+            return (self.grade(labels)[..., None] > np.arange(len(self.labels) - 1)).astype(np.float64)
+        gain = self.gain(labels)
+        return (gain > 0).astype(np.float64) if "bce" in loss else gain
+
+    def head_weights(self, loss: Loss) -> FloatArray:
+        """How much each head counts, in the loss and in the score: the gain steps, or 1."""
+        return self.steps if loss == "weighted-ordinal" else np.ones(self.heads(loss))
+
+    def document_score(self, loss: Loss, outputs: ArrayLike) -> FloatArray:
+        """What documents are ranked and cut by: the model's number, or the (weighted) sum of ordinal probabilities."""
+        given = np.asarray(outputs, np.float64)
+        if "ordinal" in loss:
+            given = sigmoid(given.reshape(-1, self.heads(loss))) @ self.head_weights(loss)  # one head may come flat
+        # As trec_eval compares scores: what is equal here is equal wherever the run is read.
+        return given.astype(np.float32).astype(np.float64)
+
+    def to_dict(self) -> dict[str, float]:
+        """Label → gain, from worst to best."""
+        return {f"{label:g}": gain for label, gain in zip(self.labels, self.gains, strict=True)}
+
+
+def read_scale(gains: Mapping[float, float] | str | None, labels: ArrayLike) -> Scale:
+    """The scale that somebody asked for.
+
+    Parameters
+    ----------
+    gains
+        Label → gain, also as text such as {-2:-10,0:0,1:1,2:2}; None if every label is its own gain.
+    labels
+        Those of the documents to learn from.
+    """
+    if isinstance(gains, str):
+        gains = _parsed(gains)
+    if gains is None:
+        known = np.unique(np.asarray(labels, np.float64)).tolist()
+        if len(known) < 2:
+            raise DataError(f"expected documents of at least 2 labels to learn from, got only label {known[0]:g}")
+        gains = {label: label for label in known}
+    return Scale.of(gains)
+
+
+def _parsed(text: str) -> dict[float, float]:
+    found: dict[float, float] = {}
+    for pair in text.strip().removeprefix("{").removesuffix("}").split(","):
+        try:
+            label, gain = (float(part.strip().strip("'\"")) for part in pair.split(":"))
+        except ValueError:
+            raise GainfulError(f"gains: expected label:gain pairs such as {{-2:-10,0:0,1:1}}, got {text!r}") from None
+        if label in found:
+            raise GainfulError(f"gains: expected every label once, got {label:g} twice in {text!r}")
+        found[label] = gain
+    return found
+
+
+def check_loss(loss: str) -> None:
+    """Refuse a loss that there is not."""
+    if loss not in LOSSES:
+        raise GainfulError(f"loss: expected one of {', '.join(LOSSES)}, got {loss!r}.{did_you_mean(loss, LOSSES)}")
+
+
+def sigmoid(values: FloatArray) -> FloatArray:
+    """1/(1 + e^-x), for numbers of any size."""
+    return 0.5 * (1.0 + np.tanh(0.5 * values))
+
+
+def discounts(number: int, cutoff: int | None) -> FloatArray:
+    """1/log2(1 + rank) of the first `number` ranks, 0 beyond the cutoff."""
+    ranks = np.arange(1, number + 1)
+    return np.where(ranks <= (cutoff or number), 1.0 / np.log2(1.0 + ranks), 0.0)
+
+
+def pair_weight(gain: Any, other_gain: Any, discount: Any, other_discount: Any, spread: Any) -> Any:
+    """By how much nDCGf changes if two documents change places; of numpy arrays or torch tensors alike."""
+    return abs(gain - other_gain) * abs(discount - other_discount) / spread

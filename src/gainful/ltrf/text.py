@@ -1,0 +1,289 @@
+"""f-rankers on text: a cross-encoder of sentence-transformers, trained by its trainer under the six losses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gainful.errors import DataError
+from gainful.ltrf.checkpoint import check_device, check_weights, load_sentence_transformers, open_encoder, quiet
+from gainful.ltrf.data import Examples
+from gainful.ltrf.losses import loss_of
+from gainful.ltrf.targets import FloatArray, Loss, Scale
+from gainful.ltrf.validation import Validation
+from gainful.progress import track
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+MODEL = "model"
+# Documents scored between two steps of a progress bar.
+_CHUNK = 2048
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoder:
+    """A cross-encoder: reads query and document together, gives one number a head."""
+
+    encoder: CrossEncoder
+    batch_size: int = 64
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """No features: it reads text."""
+        return ()
+
+    def outputs(self, examples: Examples) -> FloatArray:
+        """Documents, or documents × heads."""
+        from torch.nn import Identity
+
+        pairs = list(examples.frame.select("query", "document").iter_rows())
+        starts = range(0, len(pairs), _CHUNK)
+        with quiet():
+            parts = [
+                self.encoder.predict(
+                    pairs[start : start + _CHUNK],
+                    batch_size=self.batch_size,
+                    activation_fn=Identity(),
+                    show_progress_bar=False,
+                    convert_to_numpy=True,
+                )
+                for start in track(starts, len(starts), "Scoring")
+            ]
+        return np.concatenate(parts).astype(np.float64)
+
+    def save(self, folder: Path) -> None:
+        """As safetensors and JSON."""
+        with quiet():
+            self.encoder.save_pretrained(str(folder / MODEL), create_model_card=False)
+
+    @classmethod
+    def load(cls, folder: Path, device: str | None = None) -> Encoder:
+        """From a folder that holds no code and nothing pickled."""
+        check_weights(folder / MODEL)
+        return cls(open_encoder(str(folder / MODEL), heads=None, max_length=None, device=device))
+
+
+def train_text(
+    train: Examples,
+    validation: Examples,
+    loss: Loss,
+    scale: Scale,
+    *,
+    cutoff: int,
+    seed: int,
+    gamma: float,
+    model: str,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+    max_docs: int,
+    max_length: int,
+    patience: int,
+    device: str | None,
+    checkpoints: Path | None = None,
+) -> tuple[Encoder, list[float]]:
+    """Fine-tune a cross-encoder; the epoch with the best nDCGf on the validation queries is kept.
+
+    Parameters
+    ----------
+    train, validation
+        Judged pairs of query and document text.
+    loss, scale, cutoff
+        What to train for.
+    seed
+        Of all that is random.
+    gamma, model, epochs, batch_size, learning_rate, max_docs, max_length, patience, device
+        See `Settings`.
+    checkpoints
+        The folder in which the state after every epoch is kept: a training that was cut off goes on from there.
+    """
+    load_sentence_transformers()
+    check_device(device)
+    settings = {
+        "loss": loss,
+        "gains": scale.to_dict(),
+        "cutoff": cutoff,
+        "seed": seed,
+        "gamma": gamma,
+        "model": model,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "max_docs": max_docs,
+        "max_length": max_length,
+        "patience": patience,
+        "training": train.fingerprint(),
+        "validation": validation.fingerprint(),
+    }
+    with TemporaryDirectory() as temporary, quiet():
+        from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
+
+        kept = Path(temporary) if checkpoints is None else checkpoints
+        last = _resumed(kept, settings)
+        set_seed(seed)
+        encoder = open_encoder(model, heads=scale.heads(loss), max_length=max_length, device=device)
+        judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
+        ranker = Encoder(encoder)
+        trainer = _trainer(
+            encoder,
+            data=_lists(train, scale, max_docs, seed),
+            loss=_list_loss(encoder, loss, scale, cutoff, gamma),
+            measured=lambda: judged.best(scale.document_score(loss, ranker.outputs(validation))).value,
+            callbacks=[EarlyStoppingCallback(early_stopping_patience=patience), _progress(f"Training {loss}")],
+            output_dir=str(kept),
+            num_train_epochs=epochs,
+            per_device_train_batch_size=batch_size,
+            learning_rate=learning_rate,
+            seed=seed,
+            data_seed=seed,
+            use_cpu=device == "cpu",
+            bf16=encoder.device.type == "cuda",
+        )
+        trainer.remove_callback(PrinterCallback)  # it prints to stdout, which is for data
+        trainer.train(resume_from_checkpoint=last)
+        rounds = [entry["eval_nDCGf"] for entry in trainer.state.log_history if "eval_nDCGf" in entry]
+    return ranker, rounds
+
+
+def _trainer(
+    encoder: CrossEncoder,
+    *,
+    data: Any,
+    loss: Any,
+    measured: Callable[[], float],
+    callbacks: list[Any],
+    **arguments: Any,
+) -> Any:
+    """The trainer: validates and saves after every epoch, and goes back to the best one in the end."""
+    from sentence_transformers.cross_encoder import CrossEncoderTrainer, CrossEncoderTrainingArguments
+
+    steps = -(-len(data) // arguments["per_device_train_batch_size"])
+    return CrossEncoderTrainer(
+        model=encoder,
+        args=CrossEncoderTrainingArguments(
+            **arguments,
+            warmup_steps=max(1, steps * arguments["num_train_epochs"] // 10),
+            eval_strategy="epoch",
+            save_strategy="epoch",
+            logging_strategy="epoch",
+            save_total_limit=2,
+            load_best_model_at_end=True,
+            metric_for_best_model="eval_nDCGf",
+            greater_is_better=True,
+            restore_callback_states_from_checkpoint=True,  # or patience would start anew
+            report_to="none",
+            disable_tqdm=True,
+        ),
+        train_dataset=data,
+        loss=loss,
+        evaluator=_selection(measured),
+        callbacks=callbacks,
+    )
+
+
+def _selection(measured: Callable[[], float]) -> Any:
+    """What the trainer calls after every epoch."""
+    from sentence_transformers.base.evaluation import BaseEvaluator
+
+    class Selection(BaseEvaluator):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.primary_metric = "nDCGf"
+
+        def __call__(self, *_: Any, **__: Any) -> dict[str, float]:
+            return {"nDCGf": measured()}
+
+    return Selection()
+
+
+def _progress(label: str) -> Any:
+    """Tells `gainful.progress` of every step."""
+    from transformers import TrainerCallback
+
+    class Progress(TrainerCallback):  # type: ignore[misc]
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            left = max(1, state.max_steps - state.global_step)
+            self.steps = iter(track(range(left), left, label))
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            next(self.steps, None)
+
+        def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            getattr(self.steps, "close", lambda: None)()
+
+    return Progress()
+
+
+def _list_loss(encoder: CrossEncoder, loss: Loss, scale: Scale, cutoff: int, gamma: float) -> Any:
+    """The loss as the module that the trainer wants: (queries, lists of documents), lists of grades → a number."""
+    import torch
+    from sentence_transformers.util import batch_to_device
+
+    class ListLoss(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = encoder  # the trainer puts a wrapper here that spreads the work over several GPUs
+
+        def forward(self, inputs: list[Any], labels: list[torch.Tensor], **_: Any) -> torch.Tensor:
+            queries, lists = inputs
+            pairs = [
+                (query, document) for query, documents in zip(queries, lists, strict=True) for document in documents
+            ]
+            device = next(self.model.parameters()).device
+            outputs = self.model(batch_to_device(self.model.preprocess(pairs), device))["scores"].float()
+            sizes = torch.tensor([len(documents) for documents in lists])
+            mask = (torch.arange(int(sizes.max()))[None, :] < sizes[:, None]).to(device)
+            heads = (scale.heads(loss),) if "ordinal" in loss else ()
+            scores = torch.zeros((*mask.shape, *heads), device=device)
+            scores[mask] = outputs.reshape(-1, *heads)
+            grades = torch.full(mask.shape, -1, device=device)
+            grades[mask] = torch.cat([part.long() for part in labels]).to(device)
+            return loss_of(loss, scale, scores, grades, mask, cutoff=cutoff, gamma=gamma)
+
+        def get_config_dict(self) -> dict[str, Any]:
+            return {"loss": loss, "cutoff": cutoff, "gamma": gamma}
+
+    return ListLoss()
+
+
+def _lists(examples: Examples, scale: Scale, max_docs: int, seed: int) -> Any:
+    """One row a query: its text, at most `max_docs` of its documents, drawn at random, and their grades."""
+    import polars as pl
+    from datasets import Dataset
+
+    rng = np.random.default_rng(seed)
+    frame = examples.frame.with_columns(
+        grade=pl.Series(scale.grade(examples.labels)), draw=pl.Series(rng.random(len(examples)))
+    )
+    frame = frame.filter(pl.col("draw").rank("ordinal").over("query_id") <= max_docs)
+    lists = frame.group_by("query_id", maintain_order=True).agg(pl.col("query").first(), "document", "grade")
+    return Dataset.from_dict(
+        {"query": lists["query"].to_list(), "docs": lists["document"].to_list(), "label": lists["grade"].to_list()}
+    )
+
+
+def _resumed(folder: Path, settings: dict[str, Any]) -> str | None:
+    """Where to go on from: the last state that was written whole. A folder belongs to one training."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "training.json"
+    text = json.dumps(settings, indent=1) + "\n"
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        raise DataError(f"{folder}: has checkpoints of a training with other settings or data: choose another folder")
+    path.write_text(text, encoding="utf-8")
+    states = sorted(folder.glob("checkpoint-*"), key=lambda state: int(state.name.rpartition("-")[2]))
+    whole = []
+    for state in states:
+        try:
+            json.loads((state / "trainer_state.json").read_bytes())  # the trainer writes it last
+            whole.append(str(state))
+        except (OSError, ValueError):
+            shutil.rmtree(state)
+    return whole[-1] if whole else None

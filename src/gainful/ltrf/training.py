@@ -1,0 +1,265 @@
+"""Train an f-ranker: on text or on features, as the examples are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gainful.data.run import Run
+from gainful.data.scores import Scores
+from gainful.errors import DataError, GainfulError
+from gainful.evaluate import evaluate
+from gainful.ltrf.bayes import Calibration
+from gainful.ltrf.data import SPLIT, Examples, read_examples
+from gainful.ltrf.ranker import FRanker, Model
+from gainful.ltrf.settings import Settings
+from gainful.ltrf.targets import FloatArray, Loss, Scale, check_loss, read_scale
+from gainful.ltrf.validation import Validation
+from gainful.tune.threshold import fit_threshold, threshold_curve
+
+# Points of the validation curve that are kept.
+_POINTS = 200
+
+
+class Parts(NamedTuple):
+    """What is learnt from, what thresholds are chosen on, and what nobody has seen."""
+
+    train: Examples
+    validation: Examples
+    test: Examples | None
+    scale: Scale
+
+
+def train(
+    data: Any,
+    *,
+    validation: Any = None,
+    test: Any = None,
+    loss: Loss = "ordinal",
+    gains: Mapping[float, float] | str | None = None,
+    cutoff: int = 3,
+    risk: float | None = None,
+    checkpoints: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    settings: Settings = Settings(),
+) -> FRanker:
+    """Train a ranker that also filters: the best epoch and the threshold are those of the highest validation nDCGf.
+
+    Parameters
+    ----------
+    data
+        What to learn from. Text: JSONL, CSV, TSV or Parquet (compressed or not) or a frame with the columns query_id,
+        query, doc_id, document and label. Features: a table with query_id, doc_id, label and a column a feature, or
+        LETOR/SVMlight lines.
+    validation
+        The same, of other queries, to choose the epoch and the threshold on. Without it, the queries of the data are
+        split at random: 64 % to learn from, 16 % to validate, 20 % to test.
+    test
+        The same, of still other queries: what the f-ranker is worth there.
+    loss
+        bce (is the gain above 0?), mse (the gain itself), ordinal (is it better than this label?), weighted-ordinal
+        (the same, weighted by what the step is worth), lambdarank (pairs, weighted by the change of nDCGf) or
+        lambdarank+bce.
+    gains
+        What each label is worth, such as {-2:-10,0:0,1:1,2:2}; below 0 for what must not be shown. Without it, every
+        label is its own gain.
+    cutoff
+        Of nDCGf.
+    risk
+        The largest expected share of the first places (up to the cutoff) that hold a forbidden document, on another
+        query like those of the validation: the threshold is the best of those that keep to it.
+    checkpoints
+        Text: keep the state after every epoch in this folder; if the training is cut off, the same call goes on from
+        there, to the same result.
+    seed
+        Where the random numbers start.
+    settings
+        How to train: learning rate, epochs and so on.
+
+    Returns
+    -------
+    FRanker
+        Ranks, filters, saves and loads.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> labels = [2, -1, 1] * 40
+    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
+    >>> ranker = train(pl.DataFrame(rows), gains={-1: -10, 1: 1, 2: 2}, settings=Settings(rounds=5))
+    >>> ranker.kind, ranker.test["nDCGf@3"], len(ranker.rank(pl.DataFrame(rows)))
+    ('features', 1.0, 80)
+    """
+    check_loss(loss)
+    parts = prepare(data, validation, test, gains=gains, cutoff=cutoff, seed=seed)
+    return train_parts(parts, loss, cutoff=cutoff, risk=risk, checkpoints=checkpoints, seed=seed, settings=settings)
+
+
+def prepare(
+    data: Any,
+    validation: Any,
+    test: Any,
+    *,
+    gains: Mapping[float, float] | str | None,
+    cutoff: int,
+    seed: int,
+    need_test: bool = False,
+) -> Parts:
+    """Read, split and check all that a training needs, before it starts.
+
+    Parameters
+    ----------
+    data, validation, test, gains, cutoff, seed
+        See `train`.
+    need_test
+        Whether a test part is split off also where validation queries are given.
+    """
+    if cutoff < 1:
+        raise GainfulError(f"cutoff: expected at least 1, got {cutoff}")
+    if seed < 0:
+        raise GainfulError(f"seed: expected a number of at least 0, got {seed}")
+    examples = read_examples(data)
+    held = None if validation is None else read_examples(validation)
+    unseen = None if test is None else read_examples(test)
+    learnt, chosen, last = SPLIT
+    if held is None and unseen is None:
+        examples, held, unseen = examples.split(SPLIT, seed=seed)
+    elif held is None:
+        examples, held = examples.split((learnt / (learnt + chosen), chosen / (learnt + chosen)), seed=seed)
+    elif unseen is None and need_test:
+        examples, unseen = examples.split((1.0 - last, last), seed=seed)
+    scale = read_scale(gains, examples.labels)
+    for part in (examples, held, unseen):
+        if part is None:
+            continue
+        part.check(scale)
+        if part.kind != examples.kind:
+            raise DataError(f"{part.name}: expected {examples.kind}, as in {examples.name}, got {part.kind}")
+    return Parts(examples, held, unseen, scale)
+
+
+def train_parts(
+    parts: Parts,
+    loss: Loss,
+    *,
+    cutoff: int,
+    risk: float | None = None,
+    checkpoints: str | os.PathLike[str] | None = None,
+    seed: int,
+    settings: Settings,
+) -> FRanker:
+    """Train on parts that are ready; for the rest see `train`."""
+    kind, scale, validation = parts.train.kind, parts.scale, parts.validation
+    if risk is not None:
+        _check_risk(risk, len(validation.sizes))
+    known = settings.of(kind)
+    model: Model
+    if kind == "text":
+        from gainful.ltrf.text import train_text
+
+        kept = None if checkpoints is None else Path(checkpoints)
+        model, rounds = train_text(
+            parts.train, validation, loss, scale, cutoff=cutoff, seed=seed, checkpoints=kept, **known
+        )
+    else:
+        from gainful.ltrf.features import train_features
+
+        if checkpoints is not None:
+            raise GainfulError("checkpoints: is for text; training on features takes seconds, and starts anew")
+        model, rounds = train_features(parts.train, validation, loss, scale, cutoff=cutoff, seed=seed, **known)
+    outputs = model.outputs(validation)
+    scores = scale.document_score(loss, outputs)
+    judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
+    best = judged.best(scores)
+    qrels, run = validation.qrels(scale), validation.run(scores, loss)
+    curve = threshold_curve(qrels, run, measure=f"nDCGf@{cutoff}")
+    at = curve.thinned(_POINTS)
+    at = at[np.isfinite(curve.thresholds[at])]
+    found: dict[str, Any] = {
+        "nDCGf": best.value,
+        "rounds": [float(value) for value in rounds],
+        "curve": {"threshold": curve.thresholds[at].tolist(), "nDCGf": curve.score[at].tolist()},
+    }
+    threshold = best.threshold
+    if risk is not None:
+        cut = fit_threshold(
+            qrels, run, measure=f"nDCGf@{cutoff}", risk=risk, resamples=1, folds=2, repeats=1, seed=seed
+        )
+        threshold = cut.threshold
+        found["nDCGf"] = float(cut.curve.score[cut.number])
+        found["risk"] = {"at most": risk, "bound": None if cut.safe_from is None else cut.safe_from[1]}
+    ranker = FRanker(
+        kind=kind,
+        model=model,
+        loss=loss,
+        scale=scale,
+        cutoff=cutoff,
+        threshold=threshold,
+        validation=found,
+        calibration=_calibration(scale, loss, outputs, validation),
+        settings=repeated_by(parts, seed, settings),
+    )
+    return ranker if parts.test is None else tested(ranker, parts.test)
+
+
+def repeated_by(parts: Parts, seed: int, settings: Settings) -> dict[str, Any]:
+    """What repeats a training: all settings, what they were applied to, and by what."""
+    packages = ("torch", "sentence-transformers") if parts.train.kind == "text" else ("lightgbm",)
+    return {
+        **settings.of(parts.train.kind),
+        "seed": seed,
+        "training": parts.train.fingerprint(),
+        "validation": parts.validation.fingerprint(),
+        **{package: version(package) for package in packages},
+    }
+
+
+def tested(ranker: FRanker, test: Examples) -> FRanker:
+    """The f-ranker with what it is worth on queries that it has not seen."""
+    scores = evaluate_parts(test, [ranker.rank(test)], ranker.scale, ranker.cutoff)
+    return replace(ranker, test=dict(zip(scores.measures, scores.summary()[:, 0].tolist(), strict=True)))
+
+
+def measures(scale: Scale, cutoff: int) -> list[str]:
+    """The columns of the table: on judgments that are gains, good is what has a gain above 0."""
+    good = min((gain for gain in scale.gains if gain > 0), default=1.0)
+    return [
+        f"nDCGf@{cutoff}",
+        f"nDCG0@{cutoff}",
+        f"nDCGmin@{cutoff}",
+        f"Forbidden@{cutoff}",
+        f"FilteredGood(rel={good!r})",
+        "Empty",
+    ]
+
+
+def evaluate_parts(examples: Examples, runs: Iterable[Run], scale: Scale, cutoff: int) -> Scores:
+    """Score runs against the gains of examples; a query of which nothing is shown is an empty list."""
+    scores = evaluate(examples.qrels(scale), list(runs), measures(scale, cutoff), missing="empty")
+    # nDCG0 is nDCG by its other name, and what is good was said by the gains.
+    return replace(scores, measures=tuple(name.partition("(")[0] for name in measures(scale, cutoff)), spellings={})
+
+
+def _check_risk(risk: float, queries: int) -> None:
+    """Before a long training, not after it."""
+    if not 0.0 < risk < 1.0:
+        raise GainfulError(f"risk: expected a share between 0 and 1, got {risk}")
+    if risk * (queries + 1) < 1.0:
+        needed = int(np.ceil(1.0 / risk - 1.0 - 1e-9))
+        raise GainfulError(
+            f"risk={risk:g} cannot be guaranteed from {queries} validation queries, whatever the threshold: it takes "
+            f"{needed}"
+        )
+
+
+def _calibration(scale: Scale, loss: Loss, outputs: FloatArray, validation: Examples) -> Calibration | None:
+    if "ordinal" not in loss:
+        return None
+    heads = outputs.reshape(len(validation), -1)
+    return Calibration.fit(heads, scale.targets(loss, validation.labels))

@@ -1,0 +1,270 @@
+"""f-rankers on features: they learn, repeat, save, load, and refuse what they cannot read."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gainful as gf
+from gainful.errors import DataError, GainfulError
+from gainful.ltrf.targets import LOSSES
+
+pytest.importorskip("lightgbm")
+
+_spec = spec_from_file_location("ltrf_world", Path(__file__).with_name("conftest.py"))
+world = module_from_spec(_spec)
+_spec.loader.exec_module(world)
+
+QUICK = gf.ltrf.Settings(rounds=30, patience=30)
+MEASURE = "nDCGf(gain={-2:-10,0:0,1:1,2:2})@3"
+
+
+@pytest.fixture(scope="module")
+def frames():
+    return world.planted_features(150, 1), world.planted_features(80, 2), world.planted_features(150, 3)
+
+
+@pytest.fixture(scope="module")
+def ranker(frames):
+    train, validation, test = frames
+    return gf.ltrf.train(train, validation=validation, test=test, gains=world.GAINS, settings=QUICK)
+
+
+def judgments(frame):
+    return frame.select("query_id", "doc_id", relevance=pl.col("label"))
+
+
+class TestLearns:
+    def test_filtering_beats_ranking_alone(self, ranker, frames):
+        """Forbidden documents cost 10: showing them costs far more than a filter does."""
+        runs = [ranker.rank(frames[2]), ranker.rank(frames[2], cut="none", name="rank-only")]
+        filtered, unfiltered = gf.evaluate(judgments(frames[2]), runs, MEASURE).summary()[0]
+        assert filtered > unfiltered + 0.1
+        assert ranker.test["nDCGf@3"] == pytest.approx(filtered, abs=1e-12)
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    def test_every_loss_beats_chance(self, frames, loss):
+        train, validation, test = frames
+        found = gf.ltrf.train(train, validation=validation, test=test, loss=loss, gains=world.GAINS, settings=QUICK)
+        shuffled = test.select("query_id", "doc_id", score=pl.Series(np.random.default_rng(0).random(test.height)))
+        chance = gf.evaluate(judgments(test), [shuffled], MEASURE).summary()[0, 0]
+        assert found.test["nDCGf@3"] > chance + 0.1
+
+    def test_validation_value_is_what_evaluate_gives(self, ranker, frames):
+        value = gf.evaluate(judgments(frames[1]), [ranker.rank(frames[1])], MEASURE).summary()[0, 0]
+        assert ranker.validation["nDCGf"] == pytest.approx(value, abs=1e-12)
+        assert max(ranker.validation["rounds"]) == pytest.approx(value, abs=1e-12)
+        assert max(ranker.validation["curve"]["nDCGf"]) <= value + 1e-12
+
+    def test_repeats(self, ranker, frames):
+        train, validation, test = frames
+        again = gf.ltrf.train(train, validation=validation, test=test, gains=world.GAINS, settings=QUICK)
+        assert np.array_equal(ranker.score(test), again.score(test))
+        assert again.to_dict() == ranker.to_dict()
+
+    def test_order_of_columns_and_rows_does_not_matter(self, ranker, frames):
+        test = frames[2]
+        mixed = test.select("another", "label", "doc_id", "signal", "query_id", "other").sample(
+            fraction=1.0, shuffle=True, seed=1
+        )
+        scores = [ranker.rank(frame, cut="none").frame.sort("query_id", "doc_id") for frame in (test, mixed)]
+        assert scores[0].equals(scores[1])
+
+    def test_gains_from_labels(self, frames):
+        found = gf.ltrf.train(frames[0], validation=frames[1], settings=QUICK)
+        assert found.scale.to_dict() == {"-2": -2.0, "0": 0.0, "1": 1.0, "2": 2.0}
+        assert found.test is None
+        assert found.remarks() == []
+
+    def test_split(self, frames):
+        """150 queries: 96 to learn from, 24 to validate, 30 to test."""
+        examples = gf.ltrf.read_examples(frames[0])
+        parts = examples.split(seed=5)
+        found = gf.ltrf.train(frames[0], gains=world.GAINS, settings=QUICK, seed=5)
+        given = gf.ltrf.train(parts[0], validation=parts[1], test=parts[2], gains=world.GAINS, settings=QUICK, seed=5)
+        assert found.to_dict() == given.to_dict()
+        held = gf.ltrf.train(frames[0], test=frames[1], gains=world.GAINS, settings=QUICK)
+        assert held.settings["training"] == examples.split((0.8, 0.2))[0].fingerprint()
+
+    def test_risk(self, ranker, frames):
+        """The bound is (n·R̂ + 1)/(n + 1), R̂ the forbidden in the first 3 places over 3, on 80 validation queries."""
+        found = gf.ltrf.train(frames[0], validation=frames[1], gains=world.GAINS, risk=0.03, settings=QUICK)
+        shown = found.rank(frames[1]).frame.join(
+            frames[1].select("query_id", "doc_id", "label"), on=["query_id", "doc_id"]
+        )
+        first = shown.sort("score", descending=True).group_by("query_id").head(3)
+        mean = (first["label"] < 0).sum() / 3 / 80
+        assert found.validation["risk"]["bound"] == pytest.approx((80 * mean + 1) / 81)
+        assert found.validation["risk"]["bound"] <= 0.03
+        assert found.threshold > ranker.threshold
+
+    def test_cut_by_query(self, ranker, frames):
+        run = ranker.rank(frames[2], cut="bayes")
+        assert (run.frame["score"] > 0).all()
+        value = gf.evaluate(judgments(frames[2]), [run], MEASURE).summary()[0, 0]
+        assert value > ranker.test["nDCGf@3"] - 0.05
+        mse = gf.ltrf.train(frames[0], validation=frames[1], loss="mse", gains=world.GAINS, settings=QUICK)
+        with pytest.raises(GainfulError) as caught:
+            mse.rank(frames[2], cut="bayes")
+        assert str(caught.value) == "cut='bayes' needs an ordinal loss (ordinal, weighted-ordinal), got mse"
+
+
+class TestResult:
+    def test_line(self, ranker):
+        assert str(ranker).startswith(
+            f"f-ranker on features, loss ordinal: shows scores ≥ {ranker.threshold:.4g}; "
+            f"validation nDCGf@3 {ranker.validation['nDCGf']:.4f}, test {ranker.test['nDCGf@3']:.4f}; "
+            "learning_rate=0.05 "
+        )
+
+    def test_exports(self, ranker):
+        json.dumps(ranker.to_dict(), allow_nan=False)
+        frame = ranker.to_frame()
+        assert frame.columns == ["round", "nDCGf"]
+        assert frame["nDCGf"].to_list() == ranker.validation["rounds"]
+        assert "Where the f-ranker (ordinal) cuts" in ranker.chart().to_json()
+
+    def test_remarks(self):
+        frame = pl.DataFrame({"qid": range(60), "docno": range(60), "label": [0, 1] * 30, "f": [0.0, 1.0] * 30})
+        found = gf.ltrf.train(frame, settings=QUICK)
+        assert found.remarks() == [
+            "note: no label has a negative gain: nothing is forbidden, and a threshold can only cost; say what labels "
+            "are worth, such as gains {0:-1,1:1}"
+        ]
+        useless = frame.with_columns(f=pl.Series([1.0] * 2 + [0.0] * 58), label=pl.Series([-5, -5, 1] * 20))
+        found = gf.ltrf.train(useless, settings=QUICK)
+        assert found.threshold == math.inf
+        assert found.remarks() == ["note: showing nothing at all was best on the validation queries"]
+        assert "shows nothing" in str(found)
+
+
+class TestFolder:
+    def test_saved_and_loaded(self, ranker, frames, tmp_path):
+        ranker.save(tmp_path / "r")
+        assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["model.txt", "ranker.json"]
+        assert [path.name for path in tmp_path.iterdir()] == ["r"]
+        loaded = gf.ltrf.FRanker.load(tmp_path / "r")
+        assert loaded.to_dict() == ranker.to_dict()
+        for cut in ("threshold", "none", "bayes"):
+            run = gf.ltrf.score(tmp_path / "r", frames[2].drop("label"), cut=cut, name="x")
+            assert run.name == "x"
+            assert run.frame.equals(ranker.rank(frames[2], cut=cut).frame)
+
+    def test_nothing_shown_survives(self, ranker, frames, tmp_path):
+        from dataclasses import replace
+
+        replace(ranker, threshold=math.inf).save(tmp_path / "r")
+        assert len(gf.ltrf.score(tmp_path / "r", frames[2])) == 0
+
+    def test_existing_folder_is_kept(self, ranker, tmp_path):
+        (tmp_path / "r").mkdir()
+        with pytest.raises(DataError) as caught:
+            ranker.save(tmp_path / "r")
+        assert str(caught.value) == f"{tmp_path / 'r'}: expected a new folder, got one that exists"
+
+    def refused(self, folder, message):
+        with pytest.raises(DataError) as caught:
+            gf.ltrf.FRanker.load(folder)
+        assert str(caught.value) == message
+
+    def test_refused(self, ranker, tmp_path):
+        folder = tmp_path / "r"
+        missing = f"{folder}: expected a saved f-ranker (a folder with ranker.json), found none"
+        self.refused(folder, missing)
+        ranker.save(folder)
+        path, good = folder / "ranker.json", json.loads((folder / "ranker.json").read_text())
+        path.write_text(json.dumps({**good, "format": 2}))
+        self.refused(folder, f"{path}: expected format 1, got 2: made by another version of gainful")
+        path.write_text(json.dumps({**good, "loss": "os.system"}))
+        self.refused(folder, f"{path}: unknown kind 'features' or loss 'os.system'")
+        path.write_text(json.dumps({**good, "gains": 3}))
+        self.refused(folder, f"{path}: expected the settings of an f-ranker, got something else")
+        path.write_text("{}")
+        self.refused(
+            folder,
+            f"{path}: expected the settings of an f-ranker (format, kind, loss, gains, cutoff, threshold, validation, "
+            "test, calibration, features, settings)",
+        )
+        path.write_text(json.dumps({**good, "features": ["x"]}))
+        self.refused(folder, f"{folder / 'model.txt'}: expected 1 features, got a model of 3")
+        path.write_text(json.dumps(good))
+        model = folder / "model.txt"
+        model.write_text(model.read_text()[:500])
+        self.refused(folder, f"{model}: expected LightGBM's text, whole, got something else")
+        path.write_text("{")
+        with pytest.raises(DataError, match=r"ranker\.json: cannot be read: "):
+            gf.ltrf.FRanker.load(folder)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"loss": "ordnal"}, "loss: expected one of bce, mse, ordinal, weighted-ordinal, lambdarank, "
+             "lambdarank+bce, got 'ordnal'. Did you mean 'ordinal'?"),
+            ({"gains": {0: 0, 1: 1}}, "examples: expected labels 0, 1, got -2, 2: give every label a gain"),
+            ({"gains": "1=2"}, "gains: expected label:gain pairs such as {-2:-10,0:0,1:1}, got '1=2'"),
+            ({"gains": "1:2,1.0:3"}, "gains: expected every label once, got 1 twice in '1:2,1.0:3'"),
+            ({"cutoff": 0}, "cutoff: expected at least 1, got 0"),
+            ({"seed": -1}, "seed: expected a number of at least 0, got -1"),
+            ({"risk": 2.0}, "risk: expected a share between 0 and 1, got 2.0"),
+            ({"risk": 0.01}, "risk=0.01 cannot be guaranteed from 80 validation queries, whatever the threshold: it "
+             "takes 99"),
+            ({"checkpoints": "x"}, "checkpoints: is for text; training on features takes seconds, and starts anew"),
+            ({"settings": gf.ltrf.Settings(epochs=3)}, "epochs: is for text, and the examples are features"),
+            ({"settings": gf.ltrf.Settings(rounds=0)}, "rounds: expected at least 1, got 0"),
+            ({"settings": gf.ltrf.Settings(leaves=1)}, "leaves: expected at least 2, got 1"),
+            ({"settings": gf.ltrf.Settings(learning_rate=0.0)}, "learning_rate: expected a number above 0, got 0.0"),
+            ({"settings": gf.ltrf.Settings(gamma=math.nan)}, "gamma: expected at least 0, got nan"),
+        ],
+    )  # fmt: skip
+    def test_options(self, frames, options, message):
+        with pytest.raises(GainfulError) as caught:
+            gf.ltrf.train(frames[0], validation=frames[1], **{"settings": QUICK, **options})
+        assert str(caught.value) == message
+
+    def test_one_label(self, frames):
+        with pytest.raises(DataError) as caught:
+            gf.ltrf.train(frames[0].with_columns(label=1), settings=QUICK)
+        assert str(caught.value) == "expected documents of at least 2 labels to learn from, got only label 1"
+
+    def test_constant_features(self, frames):
+        with pytest.raises(DataError) as caught:
+            gf.ltrf.train(frames[0].with_columns(signal=1, other=2, another=3), settings=QUICK)
+        assert str(caught.value) == (
+            "examples: expected features that differ between documents, got constant ones only"
+        )
+
+    def test_text_and_features(self, ranker, frames):
+        text = world.planted_text(5, 1)
+        with pytest.raises(DataError) as caught:
+            gf.ltrf.train(frames[0], validation=text, settings=QUICK)
+        assert str(caught.value) == "examples: expected features, as in examples, got text"
+        with pytest.raises(DataError) as caught:
+            ranker.rank(text)
+        assert str(caught.value) == "examples: this f-ranker reads features, got text"
+
+    def test_cut_and_device(self, ranker, frames, tmp_path):
+        with pytest.raises(GainfulError, match=r"^cut: expected one of threshold, none, bayes, got 'nome'\. Did you "):
+            ranker.rank(frames[2], cut="nome")
+        with pytest.raises(GainfulError, match=r"^device: is chosen where an f-ranker is loaded; give its folder, or "):
+            gf.ltrf.score(ranker, frames[2], device="cpu")
+        ranker.save(tmp_path / "r")
+        with pytest.raises(GainfulError) as caught:
+            gf.ltrf.score(tmp_path / "r", frames[2], device="cpu")
+        assert str(caught.value) == f"device: is for text, and {tmp_path / 'r'} is an f-ranker on features"
+
+    def test_missing_extra(self, frames, monkeypatch):
+        monkeypatch.setitem(sys.modules, "lightgbm", None)
+        with pytest.raises(GainfulError) as caught:
+            gf.ltrf.train(frames[0], validation=frames[1], gains=world.GAINS)
+        assert str(caught.value) == (
+            "learning from features needs packages that are not installed: pip install 'gainful[ltrf]'"
+        )

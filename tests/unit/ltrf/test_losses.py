@@ -1,0 +1,216 @@
+"""The losses against plain Python, their gradients against finite differences, LightGBM's objectives against torch."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from gainful.errors import DataError, GainfulError  # noqa: E402
+from gainful.ltrf.losses import loss_of  # noqa: E402
+from gainful.ltrf.objectives import Objective  # noqa: E402
+from gainful.ltrf.targets import LOSSES, Scale  # noqa: E402
+
+GAINS = {-2: -10.0, 0: 0.0, 1: 1.0, 2: 3.0}
+SCALE = Scale.of(GAINS)
+
+
+def plain_bce(logit, target):
+    chance = 1 / (1 + math.exp(-logit))
+    return -target * math.log(chance) - (1 - target) * math.log(1 - chance)
+
+
+def plain_loss(loss, queries, cutoff=None, gamma=1.0):
+    """Documents are (label, score or scores); written from the formulas, one document after another."""
+    ordered = sorted(GAINS, key=GAINS.get)
+    total = 0.0
+    for documents in queries:
+        value = 0.0
+        if loss in ("bce", "lambdarank+bce"):
+            value += (
+                (gamma if "+" in loss else 1.0)
+                * sum(plain_bce(score, float(GAINS[label] > 0)) for label, score in documents)
+                / len(documents)
+            )
+        if loss == "mse":
+            value += sum((score - GAINS[label]) ** 2 for label, score in documents) / len(documents)
+        if "ordinal" in loss:
+            for label, scores in documents:
+                for i, score in enumerate(scores):
+                    weight = GAINS[ordered[i + 1]] - GAINS[ordered[i]] if loss == "weighted-ordinal" else 1.0
+                    value += weight * plain_bce(score, float(ordered.index(label) > i)) / len(documents)
+        if "lambdarank" in loss:
+            k = cutoff or len(documents)
+
+            def discount(rank, k=k):
+                return 1 / math.log2(1 + rank) if rank <= k else 0.0
+
+            ranked = sorted(range(len(documents)), key=lambda d: -documents[d][1])
+            rank = {d: r for r, d in enumerate(ranked, 1)}
+            gains = [GAINS[label] for label, _ in documents]
+            best = sum(g * discount(r) for r, g in enumerate(sorted((g for g in gains if g > 0), reverse=True), 1))
+            worst = sum(g * discount(r) for r, g in enumerate(sorted(g for g in gains if g < 0), 1))
+            for i, gain in enumerate(gains):
+                for j, other in enumerate(gains):
+                    if gain > other:
+                        change = (gain - other) * abs(discount(rank[i]) - discount(rank[j])) / (best - worst)
+                        value += change * math.log(1 + math.exp(documents[j][1] - documents[i][1]))
+        total += value
+    return total / len(queries)
+
+
+def random_queries(seed, loss):
+    rng = np.random.default_rng(seed)
+    heads = SCALE.heads(loss)
+    queries = []
+    for _ in range(5):
+        number = int(rng.integers(1, 6))
+        labels = rng.choice([-2, 0, 1, 2], number).tolist()
+        scores = rng.normal(size=(number, heads)).tolist()
+        queries.append(
+            [(label, row if "ordinal" in loss else row[0]) for label, row in zip(labels, scores, strict=True)]
+        )
+    queries += [[(-2, queries[0][0][1])], [(2, queries[0][0][1])] * 1]  # one document: forbidden, good
+    return queries
+
+
+def padded(queries, *, width=8, junk=math.nan):
+    """Scores, grades and mask as tensors, padding full of junk."""
+    heads = np.shape(queries[0][0][1])
+    scores = torch.full((len(queries), width, *heads), junk, dtype=torch.float64)
+    grades = torch.full((len(queries), width), -1)
+    mask = torch.zeros((len(queries), width), dtype=torch.bool)
+    for q, documents in enumerate(queries):
+        for d, (label, score) in enumerate(documents):
+            scores[q, d] = torch.tensor(score, dtype=torch.float64)
+            grades[q, d] = int(SCALE.grade(label))
+            mask[q, d] = True
+    return scores, grades, mask
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("cutoff", [None, 2])
+def test_value_is_that_of_the_formula(loss, seed, cutoff):
+    queries = random_queries(seed, loss)
+    value = loss_of(loss, SCALE, *padded(queries), cutoff=cutoff, gamma=0.3).item()
+    assert value == pytest.approx(plain_loss(loss, queries, cutoff, 0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_gradient_is_that_of_finite_differences(loss):
+    scores, grades, mask = padded(random_queries(7, loss))
+    scores.requires_grad_()
+    loss_of(loss, SCALE, scores, grades, mask, cutoff=3).backward()
+    assert scores.grad[~mask].abs().max() == 0.0
+    step = 1e-6
+    flat = scores.detach().clone()
+    for at in torch.nonzero(mask).tolist():
+        for head in np.ndindex(*scores.shape[2:]):
+            index = (*at, *head)
+            up, down = flat.clone(), flat.clone()
+            up[index] += step
+            down[index] -= step
+            slope = (
+                loss_of(loss, SCALE, up, grades, mask, cutoff=3) - loss_of(loss, SCALE, down, grades, mask, cutoff=3)
+            ) / (2 * step)
+            assert scores.grad[index].item() == pytest.approx(slope.item(), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_padding_and_order_change_nothing(loss):
+    queries = random_queries(3, loss)
+    value = loss_of(loss, SCALE, *padded(queries)).item()
+    assert loss_of(loss, SCALE, *padded(queries, width=20, junk=1e9)).item() == pytest.approx(value, rel=1e-12)
+    turned = [list(reversed(documents)) for documents in reversed(queries)]
+    assert loss_of(loss, SCALE, *padded(turned)).item() == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_query_of_padding_alone_adds_nothing(loss):
+    queries = random_queries(5, loss)
+    scores, grades, mask = padded(queries)
+    value = loss_of(loss, SCALE, scores, grades, mask).item()
+    extra = [torch.cat([part, part[:1]]) for part in (scores, grades, mask)]
+    extra[2][-1] = False
+    assert loss_of(loss, SCALE, *extra).item() == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("documents", [[(-2, 0.4)], [(2, 0.4)], [(-2, 0.4), (-2, 0.1)], [(0, 0.4), (0, 0.1)]])
+def test_lambdarank_has_no_pair_to_learn_from(documents):
+    assert loss_of("lambdarank", SCALE, *padded([documents])).item() == 0.0
+    assert loss_of("lambdarank+bce", SCALE, *padded([documents])).item() > 0.0
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("cutoff", [None, 2])
+def test_objectives_are_the_gradients_of_the_losses(loss, cutoff):
+    """Gradient: torch's, times the number of documents. Hessian: finite differences of the gradient's own entry."""
+    queries = random_queries(11, loss)
+    scores, grades, mask = padded(queries)
+    scores.requires_grad_()
+    loss_of(loss, SCALE, scores, grades, mask, cutoff=cutoff, gamma=0.7).backward()
+    labels = [label for documents in queries for label, _ in documents]
+    sizes = [len(documents) for documents in queries]
+    objective = Objective(loss, SCALE, labels, sizes, cutoff=cutoff, gamma=0.7)
+    flat = scores.detach()[mask].numpy()
+    gradient, hessian = objective(flat)
+    assert gradient == pytest.approx(scores.grad[mask].numpy() * len(labels), rel=1e-10, abs=1e-12)
+    step = 1e-6
+    for at in np.ndindex(*flat.shape):
+        up, down = flat.copy(), flat.copy()
+        up[at] += step
+        down[at] -= step
+        curve = (objective(up)[0][at] - objective(down)[0][at]) / (2 * step)
+        assert np.broadcast_to(hessian, flat.shape)[at] == pytest.approx(curve, rel=1e-5, abs=1e-8)
+
+
+def test_two_labels_make_ordinal_and_bce_the_same():
+    """One head: is it the better label? Numbers then come flat, and document scores are probabilities."""
+    scale = Scale.of({0: -1.0, 1: 2.0})
+    labels, sizes = [0, 1, 1, 0], [3, 1]
+    scores = np.array([0.3, -1.0, 2.0, 0.5])
+    for loss, weight in (("ordinal", 1.0), ("weighted-ordinal", 3.0)):
+        ordinal, binary = Objective(loss, scale, labels, sizes), Objective("bce", scale, labels, sizes)
+        for found, expected in zip(ordinal(scores), binary(scores), strict=True):
+            assert found == pytest.approx(weight * expected)
+        chance = 1 / (1 + np.exp(-scores))
+        assert scale.document_score(loss, scores) == pytest.approx(weight * chance)
+
+
+def test_scale_orders_labels_by_gain():
+    scale = Scale.of({"2": 1.0, 0: 1.0, 1: 5.0, -1: -4.0})
+    assert scale.labels == (-1.0, 0.0, 2.0, 1.0)
+    assert scale.steps.tolist() == [5.0, 0.0, 4.0]
+    assert scale.grade([[1, 2], [0, -1]]).tolist() == [[3, 2], [1, 0]]
+    assert scale.gain([1, -1]).tolist() == [5.0, -4.0]
+
+
+def test_document_score_of_ordinal_models():
+    logits = [[0.0, math.log(3), -math.log(3)]]  # chances 1/2, 3/4, 1/4
+    assert SCALE.document_score("ordinal", logits).tolist() == pytest.approx([1.5])
+    assert SCALE.document_score("weighted-ordinal", logits).tolist() == pytest.approx([10 / 2 + 3 / 4 + 2 / 4])
+    assert SCALE.document_score("mse", [0.25]).tolist() == [0.25]
+
+
+@pytest.mark.parametrize(
+    ("gains", "message"),
+    [
+        ({1: 1.0}, "gains: expected the gains of at least 2 labels, got {1: 1.0}"),
+        ({0: 1.0, 1: 1.0}, "gains: expected labels of different gains, got {0: 1.0, 1: 1.0}"),
+        ({0: 0.0, 1: math.inf}, "gains: expected finite labels and gains, got {0: 0.0, 1: inf}"),
+    ],
+)
+def test_gains_that_are_refused(gains, message):
+    with pytest.raises(GainfulError) as caught:
+        Scale.of(gains)
+    assert str(caught.value) == message
+
+
+def test_label_without_gain():
+    with pytest.raises(DataError) as caught:
+        SCALE.grade([0, 5, 3])
+    assert str(caught.value) == "expected labels -2, 0, 1, 2, got 3, 5: give every label a gain"
