@@ -106,6 +106,11 @@ class TestSameOptimum:
         ]
         assert ends[0] == pytest.approx(ends[1], abs=1e-6)
 
+    def test_every_start_leads_there(self, web):
+        """Φ does not fix the scale of the coordinates: a search that ran off along it would stop too early."""
+        reached = gf.optimize(web.qrels, web.runs, cutoff=50, method="cone", splits=0, resamples=50).reached
+        assert reached == pytest.approx([max(reached)] * 5, abs=1e-7)
+
 
 class TestBetterThanPeopleUse:
     @pytest.mark.parametrize("constrained", [True, False])
