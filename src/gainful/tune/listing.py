@@ -121,7 +121,6 @@ def make_listing(qrels: Qrels, run: Run, filter_run: Run | None, policies: Polic
         filters, raw = score[order].astype(np.float64), frame["score"].to_numpy()[order]
     else:
         raw = filters = filter_scores(frame, run.name, filter_run)[order]
-    filters = filters + 0.0  # no -0.0 beside 0.0
     if policies.unjudged == "condensed":
         kept = np.append(rankings.pool_grade, -1)[document] >= 0
         topic = topic[order][kept]

@@ -111,6 +111,8 @@ class TestByHand:
         # Only an empty list, or one without b and c, has no forbidden document; of those 0.5 keeps most.
         cut = fit_threshold(QRELS, RUN, measure="Forbidden@3")
         assert (cut.threshold, cut.gain) == (0.5, pytest.approx(1 / 3))
+        # Without topic 1, still 0.5: from 1/2 to 0 there. Without topic 2, c at 0.4 stays: no gain; none in topic 3.
+        assert cut.held_out.gain == pytest.approx((1 / 2 + 0 + 0) / 3)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -361,6 +363,13 @@ class TestUnusualInput:
         run = {str(t): {"a": 1.0} for t in range(19)}
         cut = fit_threshold(qrels, run, risk=0.05)
         assert cut.safe_from == (-math.inf, pytest.approx(1 / 20))
+
+    def test_the_risk_is_about_k_places_also_where_fewer_are_filled(self):
+        qrels = {str(t): {"a": -1 if t == 0 else 1} for t in range(9)}
+        run = {str(t): {"a": float(t)} for t in range(9)}
+        # One forbidden document in 9 topics of 4 places: (1/4 + 1)/10 where everything is kept.
+        cut = fit_threshold(qrels, run, measure="nDCGf@4", risk=0.13)
+        assert cut.safe_from == (-math.inf, pytest.approx(1 / 10))
 
 
 class TestResult:
