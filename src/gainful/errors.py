@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 
@@ -27,6 +27,13 @@ class MissingExtraError(GainfulError):
 
     def __init__(self, extra: str, what: str) -> None:
         super().__init__(f"{what} needs packages that are not installed: pip install 'gainful[{extra}]'")
+
+
+def check_choice(name: str, value: object, allowed: Collection[str]) -> None:
+    """Refuse a value of the setting `name` that is not one of those allowed."""
+    if value not in allowed:
+        hint = did_you_mean(str(value), allowed)
+        raise GainfulError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}.{hint}")
 
 
 def did_you_mean(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str:

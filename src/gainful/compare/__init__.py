@@ -9,7 +9,7 @@ import numpy as np
 from gainful.compare.result import Comparison, Contrasts, Test, place_of
 from gainful.data.paired import Gaps, complete_matrices
 from gainful.data.scores import ScoreMatrix, Scores
-from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.errors import DataError, check_choice
 from gainful.evaluate import read_scores
 from gainful.stats.corrections import Method as Correction
 from gainful.stats.corrections import corrected
@@ -76,8 +76,8 @@ def compare(
     [('1', '2', -0.2, 0, 5, 0.00319...)]
     """
     chosen = {"test": (test, Test), "correction": (correction, Correction), "interval": (interval, Interval)}
-    for name, (value, kind) in {**chosen, "gaps": (gaps, Gaps)}.items():
-        _check_choice(name, value, get_args(kind))
+    for name, (value, kind) in chosen.items():
+        check_choice(name, value, get_args(kind))
     check_confidence(confidence)
     check_resamples(resamples)
     generator(seed)
@@ -154,9 +154,3 @@ def _refuse_geometric(scores: Scores) -> None:
                 f"{measure}: expected a measure that is averaged over topics, got a geometric mean, which paired tests "
                 "are not about: compare AP instead"
             )
-
-
-def _check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        hint = did_you_mean(str(value), allowed)
-        raise GainfulError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}.{hint}")

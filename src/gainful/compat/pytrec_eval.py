@@ -20,6 +20,7 @@ from gainful.compat.trec_table import GROUPS, TABLE, Column
 from gainful.data.pool import runs_of_equal
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.data.scores import FLOOR
 from gainful.errors import DataError, MeasureError
 from gainful.io.read import read_qrels, read_run
 from gainful.io.text import QRELS, RUN, Layout, read_text
@@ -169,7 +170,7 @@ def _numbers(column: Column, values: list[float] | list[str]) -> list[float]:
     """The values as pytrec_eval has them: 0 for text, the logarithm of what a geometric mean is taken of."""
     numbers = [0.0 if isinstance(value, str) else value for value in values]
     if column.entry.summary == "gmean":
-        logs: list[float] = np.log(np.maximum(np.array(numbers), 1e-5)).tolist()
+        logs: list[float] = np.log(np.maximum(np.array(numbers), FLOOR)).tolist()
         return logs
     return numbers
 

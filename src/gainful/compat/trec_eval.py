@@ -25,6 +25,7 @@ from gainful.data.pool import runs_of_equal
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.run import Run
+from gainful.data.scores import FLOOR
 from gainful.errors import DataError, PolicyError
 from gainful.io.compression import decompress, is_compressed
 from gainful.io.encoding import decode, from_utf8
@@ -33,7 +34,6 @@ from gainful.io.text import RUN, is_text, read_text
 
 # A run of this name is read from standard input.
 STDIN = "-"
-_LEAST = 1e-5  # trec_eval's floor under a geometric mean
 _EXACT = 1 << 24  # whole numbers up to here are exact as float32
 _TAIL = 1 << 16
 
@@ -245,7 +245,7 @@ def values_of(
 
 def _summarised(column: Column, values: FloatArray) -> float:
     if column.entry.summary == "gmean":
-        values = np.log(np.maximum(values, _LEAST))
+        values = np.log(np.maximum(values, FLOOR))
     # One after another, as trec_eval adds: another order may round differently in the fourth decimal.
     total = float(np.cumsum(values)[-1])
     if column.entry.summary == "sum":

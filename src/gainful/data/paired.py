@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from gainful.data.scores import ScoreMatrix, Scores
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, check_choice
 
 Gaps = Literal["error", "drop"]
 
@@ -27,18 +27,12 @@ def complete_matrices(
     least_systems, least_topics
         Fewer are refused.
     """
-    check_gaps(gaps)
+    check_choice("gaps", gaps, get_args(Gaps))
     if len(scores.systems) < least_systems:
         raise DataError(
             f"expected at least {least_systems} runs, got {len(scores.systems)}: {', '.join(scores.systems)}"
         )
     return tuple(_complete(scores[measure], gaps, least_topics) for measure in scores.measures)
-
-
-def check_gaps(gaps: str) -> None:
-    """Refuse what is no way to treat gaps."""
-    if gaps not in get_args(Gaps):
-        raise GainfulError(f"gaps: expected {' or '.join(map(repr, get_args(Gaps)))}, got {gaps!r}")
 
 
 def _complete(matrix: ScoreMatrix, gaps: Gaps, least_topics: int) -> ScoreMatrix:

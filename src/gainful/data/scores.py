@@ -14,6 +14,8 @@ from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
 
 Summary = Literal["mean", "sum", "gmean"]
+# trec_eval's floor under a geometric mean: one topic of 0 must not decide it alone.
+FLOOR = 1e-5
 ScoreDict: TypeAlias = "dict[str, dict[str, dict[str, float]]]"
 
 
@@ -21,8 +23,7 @@ def summarise(values: FloatArray, counted: BoolArray, summary: Summary) -> Float
     """One number for the last axis (topics), over the cells that count; NaN where none does."""
     number = counted.sum(axis=-1)
     if summary == "gmean":
-        # trec_eval's floor: one topic of 0 must not decide the mean alone.
-        values = np.log(np.maximum(values, 1e-5))
+        values = np.log(np.maximum(values, FLOOR))
     total = np.where(counted, values, 0.0).sum(axis=-1)
     if summary == "sum":
         return np.where(number > 0, total, np.nan)

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from gainful.data.paired import Gaps
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.meta.agreement_chart import map_chart, ranks_chart
-from gainful.meta.cube import Cube, check_choice, complete_cube
+from gainful.meta.cube import Cube, complete_cube
 from gainful.stats.correlation import kendall, mid_ranks, rbo, rms, spearman, tau_ap
 from gainful.stats.paired import pairs
 from gainful.stats.resample import FloatArray, blocks, bootstrap_counts, check_resamples, generator

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 
 from gainful.data.paired import Gaps, complete_matrices
-from gainful.data.scores import Scores
-from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.data.scores import FLOOR, Scores
+from gainful.errors import DataError
 from gainful.stats.resample import FloatArray
-
-# trec_eval's floor under the logarithm of a geometric mean, as in gainful.data.scores.
-_FLOOR = 1e-5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,7 +41,7 @@ class Cube:
         values = self.values[measure]
         total = weights.sum(axis=-1)[..., None]
         if self.geometric[measure]:
-            return np.asarray(np.exp(weights @ np.log(np.maximum(values, _FLOOR)).T / total), np.float64)
+            return np.asarray(np.exp(weights @ np.log(np.maximum(values, FLOOR)).T / total), np.float64)
         return np.asarray(weights @ values.T / total, np.float64)
 
     def noise(self, measure: int) -> float:
@@ -63,7 +59,6 @@ def complete_cube(scores: Scores, *, gaps: Gaps) -> Cube:
     gaps
         ``error``, or ``drop`` to leave a topic out for all measures that is not complete in one.
     """
-    check_choice("gaps", gaps, get_args(Gaps))
     matrices = complete_matrices(scores, gaps=gaps)
     kept = set(matrices[0].topics).intersection(*(matrix.topics for matrix in matrices))
     topics = tuple(topic for topic in scores.topics if topic in kept)
@@ -79,10 +74,3 @@ def complete_cube(scores: Scores, *, gaps: Gaps) -> Cube:
         topics=topics,
         geometric=tuple(how == "gmean" for how in scores.summaries),
     )
-
-
-def check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    """Refuse a setting that does not exist."""
-    if value not in known:
-        hint = did_you_mean(str(value), known)
-        raise GainfulError(f"{name}: expected one of {', '.join(known)}, got {value!r}.{hint}")

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from gainful.data.rankings import BoolArray, IntArray, Rankings
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, check_choice
 
 Depletion = Literal["stratified", "uniform", "depth", "leave-one-out"]
 
@@ -133,9 +133,7 @@ def of_system(rankings: Rankings, system: int) -> Rankings:
 
 def checked_levels(depletion: Depletion, levels: Sequence[float] | None) -> tuple[float, ...]:
     """The levels, ascending, each once: shares of the judgments or depths of a pool; the usual ones if None."""
-    if depletion not in get_args(Depletion):
-        wanted = ", ".join(get_args(Depletion))
-        raise GainfulError(f"The 'depletion' parameter must be one of {wanted}, got {depletion!r} instead.")
+    check_choice("depletion", depletion, get_args(Depletion))
     by_depth = depletion in ("depth", "leave-one-out")
     if levels is None:
         return DEPTHS if by_depth else SHARES

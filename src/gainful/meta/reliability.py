@@ -13,7 +13,7 @@ import polars as pl
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps, complete_matrices
 from gainful.data.scores import ScoreMatrix
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.meta.checks import check_share, check_sizes
 from gainful.stats.anova import Ratios, absolute_ratios, components, relative_ratios, reliability_of, two_way
@@ -395,5 +395,4 @@ def _flat(label: str, ends: dict[str, Any]) -> dict[str, object]:
 
 
 def _check_coefficient(coefficient: str) -> None:
-    if coefficient not in TITLES:
-        raise GainfulError(f"coefficient: expected one of {', '.join(TITLES)}, got {coefficient!r}")
+    check_choice("coefficient", coefficient, TITLES)

@@ -12,7 +12,7 @@ import polars as pl
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps, complete_matrices
 from gainful.data.scores import ScoreMatrix
-from gainful.errors import GainfulError, did_you_mean
+from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.stats.paired import bootstrap, pairs, t_test, tukey_hsd, wilcoxon
 from gainful.stats.resample import FloatArray, check_resamples
@@ -219,9 +219,7 @@ def sensitivity(
     """
     chosen: tuple[Method, ...] = (methods,) if isinstance(methods, str) else tuple(methods)
     for method in chosen:
-        if method not in get_args(Method):
-            hint = did_you_mean(str(method), get_args(Method))
-            raise GainfulError(f"methods: expected some of {', '.join(get_args(Method))}, got {method!r}.{hint}")
+        check_choice("methods", method, get_args(Method))
     if not chosen:
         raise GainfulError(f"methods: expected some of {', '.join(get_args(Method))}, got none")
     check_resamples(resamples)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
-from gainful.meta.cube import Cube, check_choice, complete_cube
+from gainful.meta.cube import Cube, complete_cube
 from gainful.progress import track
 from gainful.stats.paired import pairs
 from gainful.stats.resample import BLOCK, FloatArray, generator

@@ -13,7 +13,7 @@ import polars as pl
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps, complete_matrices
 from gainful.data.scores import ScoreMatrix
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.meta.checks import check_share, check_sizes
 from gainful.stats.anova import two_way
@@ -349,8 +349,7 @@ def topics_needed(
     >>> result["score"].needed
     23
     """
-    if method not in get_args(Method):
-        raise GainfulError(f"method: expected one of {', '.join(get_args(Method))}, got {method!r}")
+    check_choice("method", method, get_args(Method))
     if not (difference > 0 and math.isfinite(difference)):
         raise GainfulError(f"difference: expected a number above 0, got {difference}")
     check_share("alpha", alpha)

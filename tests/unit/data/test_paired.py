@@ -38,4 +38,4 @@ def test_each_measure_keeps_its_own_topics():
 def test_unknown_way():
     with pytest.raises(gf.GainfulError) as caught:
         complete_matrices(scores_with_gap(), gaps="ignore")
-    assert str(caught.value) == "gaps: expected 'error' or 'drop', got 'ignore'"
+    assert str(caught.value) == "gaps: expected one of error, drop, got 'ignore'."

@@ -5,9 +5,8 @@ import polars as pl
 import pytest
 
 from gainful.data.paired import Gaps
-from gainful.errors import GainfulError
 from gainful.evaluate import read_scores
-from gainful.meta.cube import Cube, check_choice, complete_cube
+from gainful.meta.cube import Cube, complete_cube
 
 ROWS = [(run, measure, topic, 0.5) for measure in ("AP", "GMAP") for run in "ab" for topic in "312"]
 
@@ -45,9 +44,3 @@ def test_weighted_means():
     assert means.shape == (2, 2, 1)
     assert means[:, 0, 0] == pytest.approx([0.3, 2.2 / 3])
     assert means[:, 1, 0] == pytest.approx([0.1, (0.1 * 0.4**2) ** (1 / 3)])
-
-
-def test_unknown_choice():
-    check_choice("by", "mean", ("mean", "topic"))
-    with pytest.raises(GainfulError, match=r"^by: expected one of mean, topic, got 'topics'. Did you mean 'topic'\?$"):
-        check_choice("by", "topics", ("mean", "topic"))

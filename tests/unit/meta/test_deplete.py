@@ -227,8 +227,6 @@ class TestLevels:
             checked_levels("stratified", [])
 
     def test_unknown_depletion(self):
-        message = (
-            "The 'depletion' parameter must be one of stratified, uniform, depth, leave-one-out, got 'random' instead."
-        )
+        message = "depletion: expected one of stratified, uniform, depth, leave-one-out, got 'random'."
         with pytest.raises(GainfulError, match=f"^{re.escape(message)}$"):
             checked_levels("random", None)

@@ -168,7 +168,9 @@ class TestSettings:
 
     def test_coefficient(self):
         for call in (lambda r: r["score"].at(5, "rho"), lambda r: r["score"].topics_needed(0.9, "rho"), chart_of_rho):
-            with pytest.raises(GainfulError, match=r"^coefficient: expected one of phi, erho2, got 'rho'$"):
+            with pytest.raises(
+                GainfulError, match=r"^coefficient: expected one of phi, erho2, got 'rho'. Did you mean 'erho2'\?$"
+            ):
                 call(reliability(SCORES))
 
     def test_measure(self):

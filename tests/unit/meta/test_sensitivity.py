@@ -172,7 +172,7 @@ class TestRefused:
         [
             (
                 {"methods": "students"},
-                "methods: expected some of studentized, shifted, sign, t, wilcoxon, tukey, got 'students'. "
+                "methods: expected one of studentized, shifted, sign, t, wilcoxon, tukey, got 'students'. "
                 "Did you mean 'studentized'?",
             ),
             ({"methods": []}, "methods: expected some of studentized, shifted, sign, t, wilcoxon, tukey, got none"),

@@ -176,7 +176,7 @@ class TestSettings:
             topics_needed(SCORES, **{name: value})
 
     def test_method(self):
-        with pytest.raises(GainfulError, match=r"^method: expected one of t, anova, interval, got 'z'$"):
+        with pytest.raises(GainfulError, match=r"^method: expected one of t, anova, interval, got 'z'\.$"):
             topics_needed(SCORES, method="z")
 
     def test_systems(self):
