@@ -97,10 +97,28 @@ class TestTypeOneError:
         assert rate >= (0.015 if topics == 10 or kind == "heavy" else BOUNDS["bootstrap"][0])
 
 
-def test_studentised_bootstrap_errs_where_few_topics_differ():
-    """As docs/compare.md warns: resamples without variance have t = 0, by definition, and count as not extreme."""
-    assert null_rate("bootstrap", "sparse", 10) > 0.1
-    assert null_rate("bootstrap", "sparse", 50) <= BOUNDS["bootstrap"][1]
+class TestResamplesWithoutVariance:
+    """Their t is infinite; were it 0, two topics would always be significant, ten sparse ones in .14 of the cases."""
+
+    @pytest.mark.parametrize("topics", [2, 3, 5, 10, 50])
+    def test_few_topics_differ(self, topics):
+        assert null_rate("bootstrap", "sparse", topics) <= BOUNDS["bootstrap"][1]
+
+    @pytest.mark.parametrize("kind", ["normal", "heavy", "skewed"])
+    @pytest.mark.parametrize("topics", [2, 3])
+    def test_few_topics(self, kind, topics):
+        assert null_rate("bootstrap", kind, topics) == 0
+
+    def test_what_zero_would_do(self):
+        """As in `sensitivity`, by definition: the reason why the two differ."""
+        mine, other = sparse(np.random.default_rng(0), (2, 300, 10))
+        with_zeros = np.vstack([np.zeros(10), mine - other])
+        rates = [
+            (bootstrap(with_zeros, without_variance=how, resamples=999, seed=1, against=0).p()[1:] < ALPHA).mean()
+            for how in ("infinite", "zero")
+        ]
+        assert rates[0] < 0.03
+        assert rates[1] > 0.1
 
 
 class TestFamilies:

@@ -90,8 +90,8 @@ def compare(
         values = matrix.values
         first, second = pairs(len(values), against)
         z = values[first] - values[second]
-        noise = rounding(values)
-        z[np.abs(z) <= noise] = 0.0
+        noise = rounding(values, first, second)
+        z[np.abs(z) <= noise[:, None]] = 0.0
         ends = mean_interval(
             np.concatenate([values, z]), interval, confidence=confidence, resamples=resamples, seed=seed
         )

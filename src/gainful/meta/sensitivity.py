@@ -205,10 +205,11 @@ def sensitivity(
     Notes
     -----
     With z the differences of a pair over topics and w = z − z̄, the achieved significance level (ASL) is the share of
-    the bootstrap samples with |t(w*)| ≥ |t(z)| (studentized), with |w̄*| ≥ |z̄| (shifted), or whose z̄* has not the sign
-    of z̄ (sign; one-sided, so it finds more). The samples are the same for all pairs and measures of equal numbers of
-    topics. Runs with the same scores have ASL 1. tukey is a p-value, (b + 1)/(resamples + 1). Sakai, SIGIR 2006;
-    Carterette, TOIS 2012.
+    the bootstrap samples with |t(w*)| ≥ |t(z)| (studentized), with |w̄*| ≥ |z̄| (shifted), or whose z̄* has not the
+    sign of z̄ (sign; one-sided, so it finds more). The samples are the same for all pairs and measures of equal numbers
+    of topics. Runs with the same scores have ASL 1. A sample without variance has t = 0: a convention for setting
+    measures against each other. `compare`, a test whose rate of error must hold, takes |t| for infinite there. tukey is
+    a p-value, (b + 1)/(resamples + 1). Sakai, SIGIR 2006; Carterette, TOIS 2012.
 
     Examples
     --------
@@ -253,7 +254,7 @@ def _levels(values: FloatArray, method: Method, resamples: int, seed: int) -> Fl
         case "tukey":
             return tukey_hsd(values, resamples=resamples, seed=seed).p()
         case _:
-            return bootstrap(values, variant=method, resamples=resamples, seed=seed).share()
+            return bootstrap(values, variant=method, without_variance="zero", resamples=resamples, seed=seed).share()
 
 
 def _check_alpha(alpha: float) -> None:

@@ -23,9 +23,11 @@ from gainful.stats.resample import (
     generator,
     sign_flips,
 )
+from gainful.stats.scale import exponents, largest_of
 
 IntArray = NDArray[np.int64]
 Variant = Literal["studentized", "shifted", "sign"]
+WithoutVariance = Literal["infinite", "zero"]
 
 # Sums of the same numbers in another order differ by this much, relatively: still equal.
 CLOSE = 1e-9
@@ -80,7 +82,7 @@ def square(values: NDArray[np.generic], systems: int, diagonal: float) -> NDArra
 def t_test(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     """Student's paired t-test; p = 1 where all differences are 0, 0 where they are all the same other number."""
     first, second = pairs(len(scores), against)
-    t = t_statistic(scores[first] - scores[second], rounding(scores))
+    t = t_statistic(scores[first] - scores[second], rounding(scores, first, second))
     p = 2.0 * stats.t.sf(np.abs(t), scores.shape[1] - 1)
     return np.asarray(_arranged(np.where(np.isnan(t), 1.0, p), len(scores), 1.0, against), np.float64)
 
@@ -92,16 +94,9 @@ def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     variance that ties leave and no continuity correction. Each pair is decided on its own, which scipy's test of many
     pairs at once does not do: one tie in one pair makes all of its p-values approximate.
     """
-    first, second = pairs(len(scores), against)
-    z = scores[first] - scores[second]
-    size = np.abs(z)
-    size[size <= rounding(scores)] = 0.0
-    # Differences that only rounding tells apart are tied.
-    unit = max(float(np.abs(scores).max(initial=0.0)), np.finfo(np.float64).tiny) * 1e-12
-    number = np.count_nonzero(size, axis=1)
-    ranks = stats.rankdata(np.round(size / unit), axis=1) - (size.shape[1] - number)[:, None]
-    ranks[size == 0.0] = 0.0
-    observed = np.abs((np.sign(z) * ranks).sum(axis=1))
+    signed = signed_ranks(scores, *pairs(len(scores), against))
+    ranks, number = np.abs(signed), np.count_nonzero(signed, axis=1)
+    observed = np.abs(signed.sum(axis=1))
     squares = (ranks * ranks).sum(axis=1)
     p = 2.0 * stats.norm.sf(observed / np.sqrt(np.maximum(squares, 1.0)))
     few = number <= _ENUMERATED
@@ -113,6 +108,21 @@ def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     return np.asarray(_arranged(p, len(scores), 1.0, against), np.float64)
 
 
+def signed_ranks(scores: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """Pairs × topics: the ranks of the differences by size, with their signs; 0 for no difference, which has no rank.
+
+    The sign of their sum is the direction in which Wilcoxon's test finds a difference; the mean may have the other one.
+    """
+    z, noise = _scaled(scores[first] - scores[second], rounding(scores, first, second))
+    size = np.abs(z)
+    size[size <= noise[:, None]] = 0.0
+    # Differences that only rounding tells apart are tied.
+    unit = np.maximum(noise * 100.0, np.finfo(np.float64).tiny)
+    steps = np.where(size > 0.0, np.maximum(np.round(size / unit[:, None]), 1.0), 0.0)
+    ranks = stats.rankdata(steps, axis=1) - np.count_nonzero(size == 0.0, axis=1)[:, None]
+    return np.asarray(np.where(size > 0.0, np.sign(z) * ranks, 0.0), np.float64)
+
+
 def randomisation(scores: FloatArray, *, resamples: int, seed: int, against: int | None = None) -> Extremes:
     """Sign-flip randomisation: each topic's two scores change places with probability 1/2; the statistic is |mean|.
 
@@ -122,7 +132,7 @@ def randomisation(scores: FloatArray, *, resamples: int, seed: int, against: int
     systems, topics = scores.shape
     first, second = pairs(systems, against)
     observed = np.abs(scores.sum(axis=1)[first] - scores.sum(axis=1)[second])
-    limit = observed * (1.0 - CLOSE) - topics * rounding(scores)
+    limit = observed * (1.0 - CLOSE) - topics * rounding(scores, first, second)
     exact = topics < 60 and 1 << topics <= resamples
     total = 1 << topics if exact else resamples
     rng = generator(seed)
@@ -137,7 +147,13 @@ def randomisation(scores: FloatArray, *, resamples: int, seed: int, against: int
 
 
 def bootstrap(
-    scores: FloatArray, *, variant: Variant = "studentized", resamples: int, seed: int, against: int | None = None
+    scores: FloatArray,
+    *,
+    variant: Variant = "studentized",
+    without_variance: WithoutVariance = "infinite",
+    resamples: int,
+    seed: int,
+    against: int | None = None,
 ) -> Extremes:
     """Paired bootstrap (Sakai 2006): topics are drawn with replacement, the same for all pairs.
 
@@ -146,8 +162,12 @@ def bootstrap(
     scores
         Systems × topics.
     variant
-        ``studentized``: |t(w*)| ≥ |t(z)| for w = z − z̄, with t = 0 where a resample has no variance; ``shifted``:
-        |w̄*| ≥ |z̄|; ``sign``: z̄* is 0 or has the other sign than z̄.
+        ``studentized``: |t(w*)| ≥ |t(z)| for w = z − z̄; ``shifted``: |w̄*| ≥ |z̄|; ``sign``: z̄* is 0 or has the other
+        sign than z̄.
+    without_variance
+        The t of a resample whose values are all the same: ``infinite`` unless they are all 0, so that a test errs no
+        more often than its level says; or ``zero``, by which any two topics that differ, and sparse differences often,
+        would be significant.
     resamples, seed
         How many draws, and where they start.
     against
@@ -156,11 +176,11 @@ def bootstrap(
     check_resamples(resamples)
     systems, topics = scores.shape
     first, second = pairs(systems, against)
-    z = scores[first] - scores[second]
+    z, noise = _scaled(scores[first] - scores[second], rounding(scores, first, second))
     mean = z.mean(axis=1)
-    noise = rounding(scores)
     mean[np.abs(mean) <= noise] = 0.0
     w = z - mean[:, None]
+    w[np.abs(w) <= noise[:, None]] = 0.0
     squares = w * w
     observed = np.abs(t_statistic(z, noise))
     # |t*| ≥ |t| without roots and quotients: w̄*²·n(n − 1) ≥ t²·(Σw*² − n·w̄*²).
@@ -176,7 +196,8 @@ def bootstrap(
             case "shifted":
                 extreme = np.abs(shifted) >= np.abs(mean) * (1.0 - CLOSE) - noise
             case _:
-                extreme = _as_large_t(shifted, drawn @ squares.T, limit, topics)
+                least = noise if without_variance == "infinite" else np.inf
+                extreme = _as_large_t(shifted, drawn @ squares.T, limit, topics, least)
         counts += extreme.sum(axis=0)
     return Extremes(counts=_arranged_counts(counts, systems, resamples, against), resamples=resamples)
 
@@ -191,7 +212,9 @@ def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | N
     systems, topics = scores.shape
     first, second = pairs(systems, against)
     sums = scores.sum(axis=1)
-    limit = np.abs(sums[first] - sums[second]) * (1.0 - CLOSE) - topics * rounding(scores)
+    # Dealt anew, the scores of all systems take part in every sum, and so does their rounding.
+    noise = topics * float(rounding(scores, first, second).max(initial=0.0))
+    limit = np.abs(sums[first] - sums[second]) * (1.0 - CLOSE) - noise
     rng = generator(seed)
     ranges = []
     for size in blocks(resamples, systems * topics, "Randomising"):
@@ -202,9 +225,10 @@ def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | N
     return Extremes(counts=_arranged_counts(counts, systems, resamples, against), resamples=resamples)
 
 
-def t_statistic(z: FloatArray, noise: float) -> FloatArray:
+def t_statistic(z: FloatArray, noise: FloatArray) -> FloatArray:
     """Mean over its standard error; NaN where all differences are 0, infinite where they are equal and not 0."""
     n = z.shape[1]
+    z, noise = _scaled(z, noise)
     mean = z.mean(axis=1)
     spread = ((z - mean[:, None]) ** 2).sum(axis=1)
     mean[np.abs(mean) <= noise] = 0.0
@@ -213,18 +237,31 @@ def t_statistic(z: FloatArray, noise: float) -> FloatArray:
         return np.asarray(mean / np.sqrt(spread / (n - 1) / n), np.float64)
 
 
-def _as_large_t(mean: FloatArray, squares: FloatArray, limit: FloatArray, n: int) -> NDArray[np.bool_]:
-    """Whether the t of a resample, from its mean and Σw², reaches the limit; it is 0 where there is no variance."""
+def _as_large_t(
+    mean: FloatArray, squares: FloatArray, limit: FloatArray, n: int, least: FloatArray | float
+) -> NDArray[np.bool_]:
+    """Whether the t of a resample, from its mean and Σw², reaches the limit.
+
+    Without variance it is infinite where the mean exceeds `least`, else 0.
+    """
+    beyond = np.abs(mean) > least
     np.multiply(mean, mean, out=mean)
     spread = squares - n * mean
     constant = spread <= CLOSE * squares
     spread *= limit
-    return np.where(constant, limit == 0.0, mean >= spread)
+    return np.where(constant, beyond | (limit == 0.0), mean >= spread)
 
 
-def rounding(scores: FloatArray) -> float:
-    """What rounding alone can make of a difference that is 0, of single scores and of their means."""
-    return float(np.abs(scores).max(initial=0.0)) * 1e-14
+def rounding(scores: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """Of each pair, what rounding alone can make of a difference that is 0, of single scores and of their means."""
+    largest = largest_of(scores) * 1e-14
+    return np.maximum(largest[first], largest[second])
+
+
+def _scaled(z: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The differences of each pair and what rounding makes of them, near 1."""
+    power = exponents(np.maximum(largest_of(z), noise))
+    return np.ldexp(z, power[:, None]), np.ldexp(noise, power)
 
 
 def _enumerated(ranks: FloatArray, observed: FloatArray) -> FloatArray:

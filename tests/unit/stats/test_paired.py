@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -12,7 +13,16 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from gainful.errors import GainfulError
-from gainful.stats.paired import Extremes, bootstrap, pairs, randomisation, t_test, tukey_hsd, wilcoxon
+from gainful.stats.paired import (
+    Extremes,
+    bootstrap,
+    pairs,
+    randomisation,
+    signed_ranks,
+    t_test,
+    tukey_hsd,
+    wilcoxon,
+)
 
 RESAMPLES = 300
 TESTS = {
@@ -152,15 +162,20 @@ class TestRandomisation:
 
 class TestBootstrap:
     @pytest.mark.parametrize("scores", [normal(4, 12), np.random.default_rng(5).integers(0, 3, (4, 6)) / 10])
-    @pytest.mark.parametrize("variant", ["studentized", "shifted", "sign"])
-    def test_plain_loop_on_the_same_draws(self, scores, variant):
+    @pytest.mark.parametrize(
+        ("variant", "without_variance"),
+        [("studentized", "infinite"), ("studentized", "zero"), ("shifted", "infinite"), ("sign", "infinite")],
+    )
+    def test_plain_loop_on_the_same_draws(self, scores, variant, without_variance):
         topics = scores.shape[1]
-        found = bootstrap(scores, variant=variant, resamples=300, seed=7)
+        found = bootstrap(scores, variant=variant, without_variance=without_variance, resamples=300, seed=7)
         draws = np.random.default_rng(7).integers(topics, size=(300, topics))
 
         def t(z):
             spread = z.std(ddof=1)
-            return 0.0 if spread < 1e-12 else abs(z.mean()) / (spread / np.sqrt(topics))
+            if spread < 1e-12:
+                return math.inf if without_variance == "infinite" and abs(z.mean()) > 1e-12 else 0.0
+            return abs(z.mean()) / (spread / np.sqrt(topics))
 
         def extreme(z, drawn):
             w = (z - z.mean())[drawn]
@@ -176,6 +191,14 @@ class TestBootstrap:
         expected = each_pair(scores, count)
         np.fill_diagonal(expected, 300)
         np.testing.assert_array_equal(found.counts, expected)
+
+    def test_two_topics(self):
+        """Half of the draws take one topic twice: no variance, and no reason to call any two topics significant."""
+        scores = np.array([[0.9, 0.7], [0.1, 0.2]])
+        draws = np.random.default_rng(3).integers(2, size=(999, 2))
+        twice = int((draws[:, 0] == draws[:, 1]).sum())
+        assert bootstrap(scores, resamples=999, seed=3).counts[0, 1] == twice
+        assert bootstrap(scores, without_variance="zero", resamples=999, seed=3).counts[0, 1] == 0
 
     def test_all_differences_the_same(self):
         found = bootstrap(np.array([[0.1, 0.2, 0.7], [0.3, 0.4, 0.9]]), resamples=99, seed=0)
@@ -245,6 +268,13 @@ class TestEvery:
         scores = normal(4, 14)
         np.testing.assert_allclose(TESTS[name](scores * 2.0**-40), TESTS[name](scores), rtol=1e-12)
 
+    @pytest.mark.parametrize("scale", [1e200, 1e-300])
+    def test_huge_and_tiny_scores(self, name, scale):
+        """Their squares would be infinite or 0. (Means of small scores, as of large ones, are exact by powers of 2.)"""
+        exact = 2.0 ** round(math.log2(scale))
+        scores = normal(4, 14)
+        np.testing.assert_allclose(TESTS[name](scores * exact), TESTS[name](scores), rtol=1e-12)
+
     @pytest.mark.parametrize("against", [0, 2, 4])
     def test_against_one_is_its_row(self, name, against):
         scores = normal(5, 14)
@@ -269,6 +299,32 @@ def test_order_of_topics_has_no_part(name):
     scores = normal(4, 30)
     shuffled = scores[:, np.random.default_rng(0).permutation(30)]
     np.testing.assert_allclose(TESTS[name](shuffled), TESTS[name](scores), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(TESTS.keys() - {"tukey"}))  # which deals the scores of all systems anew
+def test_scores_of_other_systems_have_no_part(name):
+    """Not even in what counts as rounding: a third run of 10¹⁴ would make all differences of two others none."""
+    scores = normal(2, 14)
+    with_third = np.vstack([scores, np.full(14, 1e14)])
+    assert TESTS[name](with_third)[0, 1] == pytest.approx(TESTS[name](scores)[0, 1], rel=1e-12)
+
+
+class TestSignedRanks:
+    def test_by_hand(self):
+        z = np.array([[0.5, -0.25, 0.0, 0.75, -0.75]])  # sizes 2nd, 1st, none, and two that share 3rd and 4th
+        scores = np.vstack([z, np.zeros((1, 5))])
+        np.testing.assert_array_equal(signed_ranks(scores, *pairs(2)), [[2, -1, 0, 3.5, -3.5]])
+
+    def test_as_scipys_sum(self):
+        scores = normal(2, 30)
+        found = signed_ranks(scores, *pairs(2))[0]
+        positive = stats.wilcoxon(*scores, alternative="greater").statistic  # the sum of the positive ranks
+        assert found[found > 0].sum() == positive
+        assert -found[found < 0].sum() == 30 * 31 / 2 - positive
+
+    def test_a_difference_just_above_rounding_has_a_rank_of_its_own(self):
+        scores = np.array([[1.0 + 1e-13, 1.0, 0.5], [1.0, 1.0, 0.0]])
+        np.testing.assert_array_equal(signed_ranks(scores, *pairs(2)), [[1, 0, 2]])
 
 
 @pytest.mark.parametrize("name", MONTE_CARLO)
