@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from gainful.ltrf.comparison_chart import draw
 from gainful.ltrf.data import Examples
 from gainful.ltrf.ranker import SETTINGS, FRanker
 from gainful.ltrf.settings import Settings
-from gainful.ltrf.targets import LOSSES, Loss, check_loss
+from gainful.ltrf.targets import LOSSES, Loss, Scale, check_loss
 from gainful.ltrf.training import Parts, evaluate_parts, prepare, repeated_by, train_parts
 from gainful.stats.corrections import Method as Correction
 from gainful.tune.curve import ThresholdCurve
@@ -49,7 +50,7 @@ class LossComparison:
         (None if it was there already).
     queries
         How many there were to learn from, to validate and to test.
-    cutoff, seed, settings
+    scale, cutoff, seed, settings
         What repeats it.
     """
 
@@ -60,13 +61,14 @@ class LossComparison:
     curves: Mapping[str, ThresholdCurve]
     seconds: Mapping[str, float | None]
     queries: tuple[int, int, int]
+    scale: Scale
     cutoff: int
     seed: int
     settings: Mapping[str, Any]
 
     def __str__(self) -> str:
         learnt, validated, unseen = self.queries
-        known = " ".join(f"{name}={value}" for name, value in self.settings.items())
+        known = " ".join(f"{name}={value}" for name, value in {"gains": self.scale, **self.settings}.items())
         return (
             f"{len(self.rankers)} losses on {learnt} queries, thresholds from {validated}, tested on {unseen}; "
             f"cutoff={self.cutoff} correction={self.tests.correction} seed={self.seed} {known}"
@@ -104,6 +106,7 @@ class LossComparison:
             "queries": dict(zip(("training", "validation", "test"), self.queries, strict=True)),
             "cutoff": self.cutoff,
             "correction": self.tests.correction,
+            "gains": self.scale.to_dict(),
             **self.settings,
             "seed": self.seed,
         }
@@ -151,7 +154,8 @@ def compare(
     correction
         For testing many pairs: holm, bonferroni, bh (Benjamini-Hochberg) or none.
     folder
-        Keep the f-rankers here, a folder each; one that is there already is not trained again.
+        Keep the f-rankers here, a folder each; one that is there already is not trained again, and one on text that was
+        cut off goes on from its last epoch.
     seed
         Where the random numbers start.
     settings
@@ -167,6 +171,15 @@ def compare(
     The baselines: filter-all shows nothing; filter-none shows everything, shuffled; rank-only is the ordinal model
     without its threshold; filter-only is the BCE model with what it keeps shuffled. The last two are there if their
     loss is. Good is what has a gain above 0, forbidden what has one below 0.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> labels = [2, -1, 1] * 40
+    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
+    >>> found = compare(pl.DataFrame(rows), losses=["ordinal"], settings=Settings(rounds=5))
+    >>> found.to_frame().select("model", pl.col("nDCGf@3").round(3)).rows()
+    [('filter-all', 0.275), ('filter-none', ...), ('rank-only', 0.862), ('ordinal', 1.0)]
     """
     if not losses:
         raise GainfulError("losses: expected at least one, got none")
@@ -202,7 +215,8 @@ def compare(
         queries=(len(parts.train.sizes), len(parts.validation.sizes), len(unseen.sizes)),
         cutoff=cutoff,
         seed=seed,
-        settings={"gains": parts.scale.to_dict(), **settings.of(parts.train.kind)},
+        scale=parts.scale,
+        settings=settings.of(parts.train.kind),
     )
 
 
@@ -227,6 +241,8 @@ def _trained(
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         ranker.save(kept)
+        if checkpoints is not None:
+            shutil.rmtree(checkpoints)  # states of optimizers, several times as large as the f-ranker
     return ranker, time.perf_counter() - started
 
 

@@ -86,8 +86,8 @@ class FRanker:
         shown = f"shows scores ≥ {self.threshold:.4g}" if math.isfinite(self.threshold) else "shows nothing"
         value = f"validation nDCGf@{self.cutoff} {self.validation['nDCGf']:.4f}"
         seen = "" if self.test is None else f", test {self.test[f'nDCGf@{self.cutoff}']:.4f}"
-        settings = " ".join(f"{name}={value}" for name, value in self.settings.items() if not isinstance(value, list))
-        return f"f-ranker on {self.kind}, loss {self.loss}: {shown}; {value}{seen}; {settings}"
+        known = " ".join(f"{name}={value}" for name, value in {"gains": self.scale, **self.settings}.items())
+        return f"f-ranker on {self.kind}, loss {self.loss}: {shown}; {value}{seen}; {known}"
 
     def score(self, examples: Any) -> FloatArray:
         """One score a document, in the order of `read_examples`."""

@@ -38,6 +38,17 @@ def score(
     -------
     Run
         The documents that are shown, with their scores. Queries may be empty, and gone.
+
+    Examples
+    --------
+    >>> import gainful as gf
+    >>> import polars as pl
+    >>> labels = [2, -1, 1] * 40
+    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
+    >>> rows = pl.DataFrame(rows)
+    >>> ranker = gf.ltrf.train(rows, settings=gf.ltrf.Settings(rounds=5))
+    >>> score(ranker, rows.drop("label")), score(ranker, rows, cut="none", name="all")
+    (Run('ordinal': 80 documents, 40 topics), Run('all': 120 documents, 40 topics))
     """
     if isinstance(ranker, FRanker):
         if device is not None:

@@ -84,7 +84,7 @@ class Search:
             alt.Chart(self.to_frame().with_columns(best=pl.col("trial") == self.best + 1))
             .mark_point(filled=True, size=90, opacity=0.9)
             .encode(
-                x=alt.X("learning_rate:Q", title="learning rate", scale=alt.Scale(type="log")),
+                x=alt.X("learning_rate:Q", title="learning rate", scale=alt.Scale(type="log", nice=False, padding=20)),
                 y=alt.Y("nDCGf:Q", title=f"validation nDCGf@{self.cutoff}", scale=alt.Scale(zero=False)),
                 color=alt.Color(f"{size}:O", title=size.replace("_", " ")),
                 shape=alt.Shape(
@@ -153,6 +153,15 @@ def tune(
     -------
     Search
         All trials, and the best f-ranker.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> labels = [2, -1, 1] * 40
+    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
+    >>> found = tune(pl.DataFrame(rows), trials=2, settings=Settings(rounds=5))
+    >>> found.best, found.ranker.test["nDCGf@3"]
+    (0, 1.0)
     """
     check_loss(loss)
     if trials < 1:

@@ -33,6 +33,10 @@ class Scale:
     labels: tuple[float, ...]
     gains: tuple[float, ...]
 
+    def __str__(self) -> str:
+        pairs = zip(self.labels, self.gains, strict=True)
+        return "{" + ",".join(f"{label:g}:{gain:g}" for label, gain in pairs) + "}"
+
     @classmethod
     def of(cls, gains: Mapping[float, float]) -> Scale:
         """The scale of a mapping from label to gain."""

@@ -145,12 +145,22 @@ def train_text(
             seed=seed,
             data_seed=seed,
             use_cpu=device == "cpu",
-            bf16=encoder.device.type == "cuda",
+            save_only_model=checkpoints is None,
+            **_precision(encoder),
         )
         trainer.remove_callback(PrinterCallback)  # it prints to stdout, which is for data
         trainer.train(resume_from_checkpoint=last)
         rounds = [entry["eval_nDCGf"] for entry in trainer.state.log_history if "eval_nDCGf" in entry]
     return ranker, rounds
+
+
+def _precision(encoder: CrossEncoder) -> dict[str, bool]:
+    """Half precision on a GPU, in the format that it is made for."""
+    import torch
+
+    cuda = encoder.device.type == "cuda"
+    bf16 = cuda and torch.cuda.is_bf16_supported()
+    return {"bf16": bf16, "fp16": cuda and not bf16}
 
 
 def _trainer(

@@ -214,8 +214,8 @@ def repeated_by(parts: Parts, seed: int, settings: Settings) -> dict[str, Any]:
     return {
         **settings.of(parts.train.kind),
         "seed": seed,
-        "training": parts.train.fingerprint(),
-        "validation": parts.validation.fingerprint(),
+        "training_data": parts.train.fingerprint(),
+        "validation_data": parts.validation.fingerprint(),
         **{package: version(package) for package in packages},
     }
 

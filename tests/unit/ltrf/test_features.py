@@ -91,7 +91,7 @@ class TestLearns:
         given = gf.ltrf.train(parts[0], validation=parts[1], test=parts[2], gains=world.GAINS, settings=QUICK, seed=5)
         assert found.to_dict() == given.to_dict()
         held = gf.ltrf.train(frames[0], test=frames[1], gains=world.GAINS, settings=QUICK)
-        assert held.settings["training"] == examples.split((0.8, 0.2))[0].fingerprint()
+        assert held.settings["training_data"] == examples.split((0.8, 0.2))[0].fingerprint()
 
     def test_risk(self, ranker, frames):
         """The bound is (n·R̂ + 1)/(n + 1), R̂ the forbidden in the first 3 places over 3, on 80 validation queries."""
@@ -121,7 +121,7 @@ class TestResult:
         assert str(ranker).startswith(
             f"f-ranker on features, loss ordinal: shows scores ≥ {ranker.threshold:.4g}; "
             f"validation nDCGf@3 {ranker.validation['nDCGf']:.4f}, test {ranker.test['nDCGf@3']:.4f}; "
-            "learning_rate=0.05 "
+            "gains={-2:-10,0:0,1:1,2:2} learning_rate=0.05 "
         )
 
     def test_exports(self, ranker):

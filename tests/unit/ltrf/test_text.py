@@ -97,6 +97,20 @@ class TestEndToEnd:
         assert capfd.readouterr() == ("", "")
         assert [path.name for path in tmp_path.iterdir()] == ["r"]
 
+    def test_compare(self, encoder, tmp_path):
+        """On text, too; the states of training are gone when the f-ranker is there."""
+        known = settings(encoder, epochs=1)
+        options = {"losses": ["mse"], "gains": world.GAINS, "folder": tmp_path / "kept", "settings": known}
+        found = gf.ltrf.compare(world.planted_text(30, 1), **options)
+        assert found.models == ("filter-all", "filter-none", "mse")
+        assert [path.name for path in (tmp_path / "kept").iterdir()] == ["mse"]
+        assert gf.ltrf.compare(world.planted_text(30, 1), **options).to_frame().equals(found.to_frame())
+
+    def test_tune(self, encoder):
+        found = gf.ltrf.tune(world.planted_text(30, 1), trials=2, batch_sizes=[4], settings=settings(encoder, epochs=1))
+        assert found.to_frame()["batch_size"].to_list() == [8, 4]
+        assert found.to_frame()["learning_rate"].is_between(5e-6, 3e-3).all()
+
     def test_two_labels(self, encoder):
         frame = world.planted_text(20, 1).with_columns(label=pl.when(pl.col("label") > 0).then(1).otherwise(-1))
         found = gf.ltrf.train(frame, settings=settings(encoder, epochs=1))
