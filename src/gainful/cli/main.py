@@ -112,6 +112,9 @@ def main(tokens: Sequence[str] | None = None) -> int:
         return _silenced()
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
+    except MemoryError as error:
+        why = f": {error}" if str(error) else ""
+        return _fail(f"not enough memory{why}; take fewer runs, topics or resamples at a time", status=1)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special, stats
 
 from gainful.errors import GainfulError
 from gainful.stats.resample import BLOCK, FloatArray, blocks, bootstrap_counts, check_resamples, generator
+from gainful.stats.scale import exponents, largest_of
 
 Interval = Literal["t", "bca"]
 
@@ -45,9 +47,11 @@ def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, Fl
     """
     check_confidence(confidence)
     n = values.shape[1]
+    power = exponents(largest_of(values))
+    values = np.ldexp(values, power[:, None])
     mean = values.mean(axis=1)
     half = stats.t.ppf(0.5 + confidence / 2.0, n - 1) * values.std(axis=1, ddof=1) / np.sqrt(n)
-    return mean - half, mean + half
+    return _back(mean - half, power), _back(mean + half, power)
 
 
 def bca_interval(values: FloatArray, *, confidence: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
@@ -67,13 +71,21 @@ def bca_interval(values: FloatArray, *, confidence: float, resamples: int, seed:
     check_confidence(confidence)
     check_resamples(resamples)
     generator(seed)
+    power = exponents(largest_of(values))
+    values = np.ldexp(values, power[:, None])
     low, high = np.empty(len(values)), np.empty(len(values))
     done = 0
     for size in blocks(len(values), max(1, resamples * BLOCK // _HELD), "Resampling"):
         rows = slice(done, done + size)
         low[rows], high[rows] = _bca(values[rows], confidence, resamples, seed)
         done += size
-    return low, high
+    return _back(low, power), _back(high, power)
+
+
+def _back(ends: FloatArray, power: NDArray[np.int32]) -> FloatArray:
+    """In the units of the scores again; the end of an interval may lie beyond all floats."""
+    with np.errstate(over="ignore"):
+        return np.ldexp(ends, -power)
 
 
 def _bca(values: FloatArray, confidence: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:

@@ -14,13 +14,15 @@ FloatArray = NDArray[np.float64]
 
 # Numbers in one block of an intermediate array: large enough for BLAS, small enough for the cache of a laptop.
 BLOCK = 1 << 20
+# More change no digit that is shown, and quantiles must hold all of them at once.
+MOST = 10_000_000
 
 
 def blocks(total: int, width: int, label: str) -> Iterator[int]:
     """The sizes of the blocks that `total` resamples of `width` numbers each are worked off in."""
     size = max(1, min(total, BLOCK // max(1, width)))
-    sizes = [size] * (total // size) + ([total % size] if total % size else [])
-    yield from track(sizes, len(sizes), label)
+    number = -(-total // size)
+    yield from track((min(size, total - at * size) for at in range(number)), number, label)
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -49,8 +51,10 @@ def all_sign_flips(n: int, start: int = 0, stop: int | None = None) -> FloatArra
 
 
 def check_resamples(resamples: int, *, least: int = 1) -> None:
-    """Refuse a number of resamples that gives no answer."""
+    """Refuse a number of resamples that gives no answer, or none in a lifetime."""
     if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer):
         raise GainfulError(f"resamples: expected a whole number, got {resamples!r}")
     if resamples < least:
         raise GainfulError(f"resamples: expected at least {least}, got {resamples}")
+    if resamples > MOST:
+        raise GainfulError(f"resamples: expected at most {MOST:,}, got {resamples:,}")

@@ -168,6 +168,19 @@ def test_ways_out(gainful, monkeypatch, error, status):
     assert gainful("evaluate") == (status, "", "")
 
 
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [(MemoryError("Unable to allocate 72.8 TiB"), ": Unable to allocate 72.8 TiB"), (MemoryError(), "")],
+)
+def test_too_large_for_memory(gainful, monkeypatch, error, why):
+    def fail(words):
+        raise error
+
+    monkeypatch.setattr(cli, "app", fail)
+    message = f"gainful: error: not enough memory{why}; take fewer runs, topics or resamples at a time\n"
+    assert gainful("evaluate") == (1, "", message)
+
+
 def test_our_own_mistakes_keep_their_traceback(gainful, monkeypatch):
     def fail(words):
         raise ZeroDivisionError

@@ -51,6 +51,24 @@ class TestBca:
             level = stats.norm.cdf(bias + z / (1 - pull * z))
             assert found == pytest.approx(np.quantile(means, level), abs=1e-12)
 
+    @pytest.mark.parametrize("side", [-1, 1])
+    def test_all_resamples_on_one_side(self, side):
+        """None of m below the mean counts as half a one, all of m as half a one less: 0 and 1 have no z."""
+        row = SKEWED[0] - SKEWED[0].mean()
+
+        def draws(seed):
+            drawn = np.random.default_rng(seed).integers(len(row), size=(5, len(row)))
+            return np.array([row[places].mean() for places in drawn])
+
+        seed = next(seed for seed in range(1000) if (side * draws(seed) > 0).all())
+        bias = stats.norm.ppf(0.5 / 5 if side > 0 else 1 - 0.5 / 5)
+        pull = (row**3).sum() / (6 * (row**2).sum() ** 1.5)
+        found = bca_interval(row[None], confidence=0.5, resamples=5, seed=seed)
+        for tail, end in zip((0.25, 0.75), found, strict=True):
+            z = bias + stats.norm.ppf(tail)
+            level = stats.norm.cdf(bias + z / (1 - pull * z))
+            assert end[0] == pytest.approx(np.quantile(draws(seed), level), rel=1e-9)
+
     def test_within_monte_carlo_error_of_other_draws(self):
         low, high = bca_interval(SKEWED, confidence=0.95, resamples=20_000, seed=5)
         again_low, again_high = bca_interval(SKEWED, confidence=0.95, resamples=20_000, seed=6)
@@ -89,6 +107,20 @@ class TestBca:
         values[0, 0] = 1.0
         low, high = bca_interval(values, confidence=0.9999999, resamples=200, seed=0)
         assert np.isfinite([low[0], high[0]]).all()
+
+
+@pytest.mark.parametrize("how", ["t", "bca"])
+@pytest.mark.parametrize("power", [660, -1000])
+def test_huge_and_tiny_values(how, power):
+    """Squares of 2⁶⁶⁰ are infinite, and those of 2⁻¹⁰⁰⁰ are 0."""
+    settings = {"confidence": 0.9, "resamples": 99, "seed": 2}
+    expected = np.ldexp(mean_interval(SKEWED, how, **settings), power)
+    np.testing.assert_allclose(mean_interval(np.ldexp(SKEWED, power), how, **settings), expected, rtol=1e-12)
+
+
+def test_beyond_all_floats():
+    low, high = t_interval(np.array([[1.7e308, -1.7e308]]), confidence=0.99)
+    assert (low[0], high[0]) == (-np.inf, np.inf)
 
 
 def test_either_by_name():

@@ -26,6 +26,11 @@ class TestBlocks:
     def test_none(self):
         assert list(blocks(0, 0, "x")) == []
 
+    def test_not_listed_beforehand(self):
+        """A list of 10¹³ blocks would not fit into memory."""
+        sizes = blocks(10**13, 10**9, "x")
+        assert [next(sizes) for _ in range(3)] == [1, 1, 1]
+
 
 class TestDraws:
     def test_counts_are_those_of_the_drawn(self):
@@ -69,6 +74,11 @@ class TestRefused:
     def test_fewer_than_needed(self):
         with pytest.raises(GainfulError, match=r"^resamples: expected at least 20, got 19$"):
             check_resamples(19, least=20)
+
+    def test_more_than_anybody_waits_for(self):
+        check_resamples(10_000_000)
+        with pytest.raises(GainfulError, match=r"^resamples: expected at most 10,000,000, got 10,000,001$"):
+            check_resamples(10_000_001)
 
     def test_numpy_numbers_are_fine(self):
         check_resamples(np.int64(5))
