@@ -6,18 +6,13 @@ import csv
 import io
 import json
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 
 import gainful as gf
+import planted as world
 
 pytest.importorskip("lightgbm")
-
-_spec = spec_from_file_location("ltrf_world", Path(__file__).parents[1] / "ltrf" / "conftest.py")
-world = module_from_spec(_spec)
-_spec.loader.exec_module(world)
 
 GAINS = "{-2:-10,0:0,1:1,2:2}"
 QUICK = ("--gains", GAINS, "--rounds", "20", "--patience", "20")

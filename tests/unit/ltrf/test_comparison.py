@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
 
 import gainful as gf
+import planted as world
 from gainful.errors import DataError, GainfulError
+from gainful.ltrf.targets import Scale
+from gainful.ltrf.training import evaluate_parts
 
 pytest.importorskip("lightgbm")
-
-_spec = spec_from_file_location("ltrf_world", Path(__file__).with_name("conftest.py"))
-world = module_from_spec(_spec)
-_spec.loader.exec_module(world)
 
 QUICK = gf.ltrf.Settings(rounds=20, patience=20)
 GAIN = "{-2:-10,0:0,1:1,2:2}"
@@ -197,3 +196,24 @@ def test_public_names():
     with pytest.raises(AttributeError, match=r"module 'gainful\.ltrf' has no attribute 'nothing'"):
         gf.ltrf.nothing  # noqa: B018
     assert "ltrf" in dir(gf)
+
+
+def test_good_and_forbidden_are_said_by_the_gains():
+    """Labels 0 to 3 with gains -4, -1, 0.25, 1: the first two are forbidden, the others good, whatever labels say."""
+    scale = Scale.of({0: -4.0, 1: -1.0, 2: 0.25, 3: 1.0})
+    frame = pl.DataFrame({"qid": ["q"] * 4, "docno": list("abcd"), "label": [0, 1, 2, 3], "f": [0.0] * 4})
+    examples = gf.ltrf.read_examples(frame)
+    run = examples.run(np.array([0.1, 0.9, math.nan, 0.5]), "x")  # b, d, a; c is filtered
+    scores = evaluate_parts(examples, [run], scale, 3)
+    log = math.log2
+    gained, best, worst = -1 + 1 / log(3) - 4 / log(4), 1 + 0.25 / log(3), -4 - 1 / log(3)
+    low = -4 - 1 / log(3) + 0.25 / log(4)  # the worst three of the pool, in the worst order
+    expected = [
+        (gained - worst) / (best - worst),
+        (1 / log(3)) / best,
+        (gained - low) / (best - 1 / log(4) - low),
+        2 / 3,
+        1 / 2,
+        0.0,
+    ]
+    assert scores.summary()[:, 0].tolist() == pytest.approx(expected)

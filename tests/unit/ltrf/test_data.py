@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from gainful.errors import DataError, GainfulError
@@ -35,7 +36,7 @@ def write(path, text):
 class TestText:
     def check(self, examples):
         """Queries as they first appear, their documents side by side."""
-        assert examples.kind == "text"
+        assert str(examples) == "3 documents of 2 queries, text"
         assert examples.queries == ("1", "2")
         assert examples.sizes.tolist() == [2, 1]
         assert examples.doc_ids == ["a", "b", "a"]
@@ -58,7 +59,7 @@ class TestText:
             frame.write_csv(path, separator="\t" if suffix == "tsv" else ",")
         self.check(read_examples(path))
 
-    @pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
+    @pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame, pd.DataFrame, pa.Table.from_pylist])
     def test_frames(self, make):
         self.check(read_examples(make(ROWS)))
 

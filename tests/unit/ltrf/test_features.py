@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import math
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
 import gainful as gf
+import planted as world
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf.targets import LOSSES
 
 pytest.importorskip("lightgbm")
-
-_spec = spec_from_file_location("ltrf_world", Path(__file__).with_name("conftest.py"))
-world = module_from_spec(_spec)
-_spec.loader.exec_module(world)
 
 QUICK = gf.ltrf.Settings(rounds=30, patience=30)
 MEASURE = "nDCGf(gain={-2:-10,0:0,1:1,2:2})@3"
@@ -158,10 +154,20 @@ class TestFolder:
             assert run.frame.equals(ranker.rank(frames[2], cut=cut).frame)
 
     def test_nothing_shown_survives(self, ranker, frames, tmp_path):
-        from dataclasses import replace
-
         replace(ranker, threshold=math.inf).save(tmp_path / "r")
         assert len(gf.ltrf.score(tmp_path / "r", frames[2])) == 0
+
+    def test_saved_whole_or_not_at_all(self, ranker, tmp_path):
+        class Full:
+            names = ()
+
+            def save(self, folder):
+                (folder / "half").write_text("")
+                raise OSError("No space left on device")
+
+        with pytest.raises(OSError, match="No space left"):
+            replace(ranker, model=Full()).save(tmp_path / "r")
+        assert list(tmp_path.iterdir()) == []
 
     def test_existing_folder_is_kept(self, ranker, tmp_path):
         (tmp_path / "r").mkdir()
@@ -198,6 +204,9 @@ class TestFolder:
         model = folder / "model.txt"
         model.write_text(model.read_text()[:500])
         self.refused(folder, f"{model}: expected LightGBM's text, whole, got something else")
+        model.unlink()
+        with pytest.raises(DataError, match=r"model\.txt: cannot be read: "):
+            gf.ltrf.FRanker.load(folder)
         path.write_text("{")
         with pytest.raises(DataError, match=r"ranker\.json: cannot be read: "):
             gf.ltrf.FRanker.load(folder)

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import time
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +18,12 @@ import polars as pl
 import pytest
 
 import gainful as gf
+import planted as world
 from gainful.errors import DataError, GainfulError
 from gainful.progress import tracked_by
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
-
-_spec = spec_from_file_location("ltrf_world", Path(__file__).with_name("conftest.py"))
-world = module_from_spec(_spec)
-_spec.loader.exec_module(world)
 
 MEASURE = "nDCGf(gain={-2:-10,0:0,1:1,2:2})@3"
 
@@ -118,21 +114,7 @@ class TestEndToEnd:
         assert len(found.rank(frame, cut="bayes").frame.columns) == 3
 
 
-def cut_off(encoder, folder):
-    """A training of four epochs that keeps its state after each."""
-    known = settings(encoder, epochs=4, learning_rate=1e-3)
-    found = gf.ltrf.train(world.planted_text(40, 5), gains=world.GAINS, settings=known, checkpoints=folder)
-    return found.score(world.planted_text(20, 6)).tolist(), found.validation["rounds"], found.threshold
-
-
-SCRIPT = """
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-import torch
-torch.set_num_threads(1)
-spec = spec_from_file_location("this", sys.argv[1]); this = module_from_spec(spec); spec.loader.exec_module(this)
-this.cut_off(*sys.argv[2:])
-"""
+SCRIPT = "import sys, torch; torch.set_num_threads(1); import planted; planted.train_in_epochs(*sys.argv[1:])"
 
 
 def whole_json(path):
@@ -152,25 +134,24 @@ class TestResume:
             return iterable
 
         with tracked_by(count):
-            expected = cut_off(encoder, tmp_path / "a")
-        broken = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, __file__, str(encoder), str(tmp_path / "b")],
-            stdout=subprocess.PIPE,
+            expected = world.train_in_epochs(encoder, tmp_path / "a")
+        with subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, str(encoder), str(tmp_path / "b")],
+            env={**os.environ, "PYTHONPATH": str(Path(world.__file__).parent)},
             stderr=subprocess.PIPE,
             text=True,
-        )
-        limit = time.monotonic() + 200
-        while not any(whole_json(path) for path in (tmp_path / "b").glob("checkpoint-*/trainer_state.json")):
-            assert broken.poll() is None, broken.stderr.read()
-            assert time.monotonic() < limit
-            time.sleep(0.002)
-        os.kill(broken.pid, signal.SIGKILL)
-        broken.communicate()
+        ) as broken:
+            limit = time.monotonic() + 200
+            while not any(whole_json(path) for path in (tmp_path / "b").glob("checkpoint-*/trainer_state.json")):
+                assert broken.poll() is None, broken.stderr.read()
+                assert time.monotonic() < limit
+                time.sleep(0.002)
+            broken.send_signal(signal.SIGKILL)
         assert broken.returncode == -signal.SIGKILL
         # A kill may also leave a state half-written: it is not what training goes on from.
         (tmp_path / "b" / "checkpoint-999").mkdir()
         with tracked_by(count):
-            assert cut_off(encoder, tmp_path / "b") == expected
+            assert world.train_in_epochs(encoder, tmp_path / "b") == expected
         assert not (tmp_path / "b" / "checkpoint-999").exists()
         whole, rest = (total for label, total in steps if label == "Training ordinal")
         assert rest < whole  # it did go on, and not begin again
