@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=7, help="timings per tool and row, of which the median counts")
     parser.add_argument("--only", choices=[case for _, case, _ in ROWS], help="just this row")
     parser.add_argument("--json", type=Path, help="write all timings to this file")
+    parser.add_argument("--chart", type=Path, help="draw how the cost of the analyses grows into this file")
     options = parser.parse_args()
     prepare()
     with tempfile.TemporaryDirectory() as folder:
@@ -60,6 +61,10 @@ def main() -> None:
         for title, case, bars in ROWS:
             if options.only in (None, case):
                 results[case] = row(title, case, bars, folder, options.repeat)
+    if options.only is None:
+        chart = [] if options.chart is None else [str(options.chart)]
+        subprocess.run([str(PYTHON), str(HERE / "analyses.py"), *chart], check=True)
+        subprocess.run([str(PYTHON), str(HERE / "tuning.py")], check=True)
     print(f"\n{machine()}")
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "seconds": results}, indent=1))
@@ -71,7 +76,7 @@ def prepare() -> None:
         venv.create(VENV, with_pip=True)
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     files = ["--constraint", str(ROOT / "constraints.txt"), "--requirement", str(HERE / "requirements.txt")]
-    subprocess.run([*pip, *files, "--editable", str(ROOT)], check=True)
+    subprocess.run([*pip, *files, "--editable", f"{ROOT}[plots]"], check=True)
 
 
 def tool(*arguments: str) -> str:
