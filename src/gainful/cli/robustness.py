@@ -9,6 +9,7 @@ import polars as pl
 from cyclopts import Parameter
 
 from gainful.cli.inputs import Measures, Whole, refuse_measures
+from gainful.cli.lists import NUMBERS
 from gainful.cli.output import Table, number
 from gainful.cli.progress import reading
 from gainful.cli.results import Shown
@@ -19,8 +20,6 @@ from gainful.meta.deplete import Depletion
 from gainful.meta.robustness import DEFAULT_MEASURES
 from gainful.meta.robustness import robustness as robustness_of
 
-Numbers = Parameter(negative="", consume_multiple=True)
-
 
 @shell_of(robustness_of)
 def robustness(
@@ -30,9 +29,9 @@ def robustness(
     *,
     measures: Measures = DEFAULT_MEASURES,
     depletion: Depletion = "stratified",
-    levels: Annotated[tuple[float, ...] | None, Numbers] = None,
+    levels: Annotated[tuple[float, ...] | None, NUMBERS] = None,
     trials: Whole = 10,
-    weights: Annotated[tuple[float, ...], Numbers] = (),
+    weights: Annotated[tuple[float, ...], NUMBERS, Parameter(show_default=False)] = (),
     rel: float = 1.0,
     pairs: Whole = 300,
     alpha: float = 0.05,
@@ -97,9 +96,11 @@ def _moved(found: Robustness) -> Table:
     frame = found.runs().with_columns(
         change=pl.col("score") - pl.col("full_score"), places=pl.col("rank") - pl.col("full_rank")
     )
+    higher = dict(zip(found.measures, found.higher, strict=True))
     rows = []
     for (measure, level), part in frame.group_by("measure", "level", maintain_order=True):
-        worst = part.sort("change", maintain_order=True).row(0, named=True)
+        gains = higher[str(measure)] == "worse"  # a run loses by a higher score, too
+        worst = part.sort("change", descending=gains, maintain_order=True).row(0, named=True)
         most = str(max(part["places"].to_list()))
         mean = number(float(part["change"].to_numpy().mean()))
         rows.append([str(measure), f"{level:g}", worst["run"], number(worst["change"]), mean, most])
@@ -108,9 +109,10 @@ def _moved(found: Robustness) -> Table:
 
 
 def _remarks(found: Robustness) -> Iterator[str]:
+    yield from (f"note: {note}" for note in found.notes)
     if found.depletion == "leave-one-out":
         yield "Each run is scored without the judgments of documents that it alone has among its first 'level' ones."
     elif found.depletion == "depth":
-        yield "A level is the depth of the pool of these runs; what it would not have had judged is taken away."
+        yield "A level is the depth of the pool of these runs; what it would not have held is taken out of it."
     else:
         yield "A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged."

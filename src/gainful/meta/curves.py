@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from scipy import stats
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray
+from gainful.errors import check_choice
 from gainful.meta.decisions import Decisions
 from gainful.meta.deplete import Depletion
 
@@ -50,7 +51,11 @@ class Robustness:
         Per level, the number of judgments left, averaged over the trials; of leave-one-out, over the runs.
     judgments, topics, pairs
         How many judgments and topics there are, and how many pairs of runs were tested.
-    depletion, trials, rel, alpha, confidence, seed, policies
+    higher
+        Per measure, whether a higher score is better, worse or neither.
+    labels
+        The labels that documents have, ascending.
+    depletion, trials, weights, rel, alpha, confidence, seed, policies
         The settings that repeat it.
     """
 
@@ -65,8 +70,11 @@ class Robustness:
     judgments: int
     topics: int
     pairs: int
+    higher: tuple[str, ...]
+    labels: tuple[float, ...]
     depletion: Depletion
     trials: int
+    weights: tuple[float, ...]
     rel: float
     alpha: float
     confidence: float
@@ -74,11 +82,30 @@ class Robustness:
     policies: Policies
 
     def __str__(self) -> str:
+        weights = f"weights={','.join(f'{weight:g}' for weight in self.weights)} " if self.weights else ""
         return (
             f"robustness: {len(self.systems)} runs, {self.topics} topics, {self.judgments} judgments, {self.pairs} "
-            f"pairs; depletion={self.depletion} trials={self.trials} rel={self.rel:g} alpha={self.alpha:g} "
+            f"pairs; depletion={self.depletion} trials={self.trials} {weights}rel={self.rel:g} alpha={self.alpha:g} "
             f"confidence={self.confidence:g} seed={self.seed} {self.policies}"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one should know about the numbers: no order to keep, nothing to decide, weights without effect."""
+        notes = []
+        for measure, full, cells in zip(self.measures, self.full, self.decisions, strict=True):
+            if np.isnan(full).any():
+                notes.append(f"{measure}: some run has no score under all judgments, so there is no order to keep")
+            elif np.ptp(tidy(full)) == 0:
+                notes.append(f"{measure}: all runs score the same under all judgments, so there is no order to keep")
+            if cells[0] == Decisions():
+                notes.append(
+                    f"{measure}: no two runs differ on enough topics for a test at alpha={self.alpha:g} to tell them "
+                    "apart, so nothing is said of decisions"
+                )
+        if self.weights and sum(label >= self.rel for label in self.labels) == 1:
+            notes.append("weights: only one label is relevant, so all weights give the same nDCG, the binary one")
+        return tuple(notes)
 
     def tau(self) -> FloatArray:
         """Measures × levels × (mean, low, high) of τ: a t interval over the trials, NaN if there is one trial only."""
@@ -101,6 +128,7 @@ class Robustness:
         by
             The mean τ of the system orders, or the accuracy of the decisions on pairs.
         """
+        check_choice("by", by, get_args(Curve))
         if self.depletion == "leave-one-out":
             return dict.fromkeys(self.measures, Knee(None, None))
         if by == "tau":
@@ -137,7 +165,7 @@ class Robustness:
         return pl.DataFrame(rows)
 
     def runs(self) -> pl.DataFrame:
-        """Long: measure, level, run, score, full_score and its two ranks (1 is the highest score, equals share one).
+        """Long: measure, level, run, score, full_score and its two ranks (1 is the best score, equals share one).
 
         The rank at a level is among all runs at that level; of leave-one-out, where each run is scored without its own
         judgments, among the full scores of the others.
@@ -145,7 +173,8 @@ class Robustness:
         rows = []
         for m, measure in enumerate(self.measures):
             for at, level in enumerate(self.levels):
-                now, full = tidy(np.stack([self.scores[m, at], self.full[m]]))
+                better = -1.0 if self.higher[m] == "worse" else 1.0
+                now, full = tidy(better * np.stack([self.scores[m, at], self.full[m]]))
                 rivals = full if self.depletion == "leave-one-out" else now
                 for s, run in enumerate(self.systems):
                     others = np.delete(rivals, s)
@@ -174,8 +203,10 @@ class Robustness:
             "judgments": self.judgments,
             "topics": self.topics,
             "pairs": self.pairs,
+            "notes": list(self.notes),
             "depletion": self.depletion,
             "trials": self.trials,
+            "weights": list(self.weights),
             "rel": self.rel,
             "alpha": self.alpha,
             "confidence": self.confidence,
@@ -218,7 +249,8 @@ class Robustness:
 
 def knee(levels: Sequence[float], curve: FloatArray, threshold: float) -> Knee:
     """Where a curve over ascending levels comes above the threshold, at first and for good."""
-    above = curve > threshold  # False for NaN
+    # A mean τ of exactly the threshold may come out a last bit above it; False for NaN.
+    above = curve > threshold + 1e-12
     first = levels[int(np.argmax(above))] if above.any() else None
     if not above[-1]:
         return Knee(first, None)

@@ -96,13 +96,31 @@ def rejected(scores: FloatArray, first: IntArray, second: IntArray, alpha: float
     alpha
         The level.
     """
+    return _p(_differences(scores, first, second)) < alpha
+
+
+def can_differ(scores: FloatArray, first: IntArray, second: IntArray, alpha: float) -> bool:
+    """Whether the test could find any of the pairs different, be it that one run wins wherever the two differ.
+
+    It cannot where runs are identical or undefined, or where all pairs differ on too few topics.
+    """
+    return bool((_p(np.abs(_differences(scores, first, second))) < alpha).any())
+
+
+def _differences(scores: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+    """Pairs × topics; 0 where it is mere rounding, or one of the two has no score."""
     z = np.nan_to_num(scores[first] - scores[second])
     z[np.abs(z) <= _NOISE * np.nanmax(np.abs(scores), initial=0.0)] = 0.0
-    found = np.zeros(len(z), np.bool_)
+    return z
+
+
+def _p(z: FloatArray) -> FloatArray:
+    # Not stats.paired.wilcoxon, which is exact for few topics: then a level would change the test with the judgments.
+    p = np.ones(len(z))
     some = (z != 0).any(axis=1)
     if some.any():
-        found[some] = stats.wilcoxon(z[some], axis=1, method="asymptotic").pvalue < alpha
-    return found
+        p[some] = stats.wilcoxon(z[some], axis=1, method="asymptotic").pvalue
+    return p
 
 
 def compared(truth: BoolArray, found: BoolArray) -> Decisions:

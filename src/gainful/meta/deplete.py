@@ -1,6 +1,7 @@
 """Take judgments away from rankings that are aligned already: which are kept is an array, and nothing is joined again.
 
-What is dropped stays in the pool without a judgment, as infAP needs it.
+What a sample of the judgments leaves out stays in the pool without a judgment, as infAP needs it (`deplete`); what a
+smaller pool would not have held leaves it (`unpool`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from gainful.data.rankings import BoolArray, IntArray, Rankings
 from gainful.errors import DataError, check_choice
+from gainful.meta.checks import check_numbers
 
 Depletion = Literal["stratified", "uniform", "depth", "leave-one-out"]
 
@@ -36,18 +38,42 @@ def deplete(rankings: Rankings, kept: BoolArray) -> Rankings:
     return replace(rankings, pool_grade=np.where(kept, rankings.pool_grade, -1))
 
 
+def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
+    """The same ranks over a smaller pool: the hits of what is no longer in it become gaps.
+
+    Parameters
+    ----------
+    rankings
+        From `align`, unjudged documents holding their ranks.
+    pooled
+        Per document of the pool, whether it stays, judged or not.
+    """
+    place = np.cumsum(pooled) - 1
+    slim = _with_hits(rankings, np.flatnonzero(pooled[rankings.document]))
+    return replace(
+        slim,
+        document=place[slim.document],
+        pool_topic=rankings.pool_topic[pooled],
+        pool_grade=rankings.pool_grade[pooled],
+    )
+
+
 def judged_only(rankings: Rankings) -> Rankings:
     """The same ranks without the hits that have no judgment: they become gaps, as documents outside the pool are."""
-    judged = np.flatnonzero(rankings.grade >= 0)
-    rank = rankings.rank[judged]
+    return _with_hits(rankings, np.flatnonzero(rankings.grade >= 0))
+
+
+def _with_hits(rankings: Rankings, at: IntArray | slice) -> Rankings:
+    """The same ranks with some of the hits only."""
+    rank = rankings.rank[at]
     untied = rankings.tie_first is rankings.rank
     return replace(
         rankings,
-        row=rankings.row[judged],
+        row=rankings.row[at],
         rank=rank,
-        document=rankings.document[judged],
-        tie_first=rank if untied else rankings.tie_first[judged],
-        tie_last=rank if untied else rankings.tie_last[judged],
+        document=rankings.document[at],
+        tie_first=rank if untied else rankings.tie_first[at],
+        tie_last=rank if untied else rankings.tie_last[at],
     )
 
 
@@ -95,10 +121,10 @@ def uniform(rankings: Rankings, shares: Sequence[float], rng: np.random.Generato
 
 
 def to_depth(rankings: Rankings, depths: Sequence[float]) -> BoolArray:
-    """What a pool of the first documents of all the runs would have had judged; depths × documents of the pool."""
+    """What a pool of the first documents of all the runs would have held; depths × documents of the pool."""
     first = np.full(len(rankings.pool_grade), np.iinfo(np.int64).max)
     np.minimum.at(first, rankings.document, rankings.rank)
-    return np.asarray(first <= np.asarray(depths)[:, None], np.bool_) & (rankings.pool_grade >= 0)
+    return np.asarray(first <= np.asarray(depths)[:, None], np.bool_)
 
 
 def only_contributor(rankings: Rankings, depth: float) -> IntArray:
@@ -114,19 +140,13 @@ def of_system(rankings: Rankings, system: int) -> Rankings:
     """The rankings of one system, over the same pool."""
     topics = len(rankings.topics)
     rows = slice(system * topics, (system + 1) * topics)
-    hits = slice(*np.searchsorted(rankings.row, [rows.start, rows.stop]).tolist())
-    rank = rankings.rank[hits]
-    untied = rankings.tie_first is rankings.rank
+    own = _with_hits(rankings, slice(*np.searchsorted(rankings.row, [rows.start, rows.stop]).tolist()))
     return replace(
-        rankings,
+        own,
         systems=(rankings.systems[system],),
         retrieved=rankings.retrieved[rows],
         present=rankings.present[rows],
-        row=rankings.row[hits] - rows.start,
-        rank=rank,
-        document=rankings.document[hits],
-        tie_first=rank if untied else rankings.tie_first[hits],
-        tie_last=rank if untied else rankings.tie_last[hits],
+        row=own.row - rows.start,
         ignored=(rankings.ignored[system],),
     )
 
@@ -137,11 +157,12 @@ def checked_levels(depletion: Depletion, levels: Sequence[float] | None) -> tupl
     by_depth = depletion in ("depth", "leave-one-out")
     if levels is None:
         return DEPTHS if by_depth else SHARES
-    if not levels:
+    given = check_numbers("levels", levels, "5, 10" if by_depth else "0.5, 1")
+    if not given:
         raise DataError("levels: expected at least one, got none")
-    for level in levels:
+    for level in given:
         if by_depth and not (level >= 1 and float(level).is_integer()):
             raise DataError(f"levels: expected depths of a pool, whole numbers of at least 1, got {level:g}")
         if not by_depth and not 0 < level <= 1:
             raise DataError(f"levels: expected shares of the judgments, above 0 and at most 1, got {level:g}")
-    return tuple(sorted({int(level) if by_depth else float(level) for level in levels}))
+    return tuple(sorted({int(level) if by_depth else float(level) for level in given}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -13,15 +13,15 @@ import numpy as np
 
 from gainful.data.align import align
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
-from gainful.data.rankings import FloatArray, Rankings
+from gainful.data.rankings import BoolArray, FloatArray, Rankings
 from gainful.data.scores import Scores
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError
 from gainful.evaluate import check_ties, compute
 from gainful.io.read import iterate_runs, read_qrels
 from gainful.measures import REGISTRY, Measure, parse_measures
-from gainful.meta.checks import check_share
+from gainful.meta.checks import check_count, check_finite, check_numbers, check_share
 from gainful.meta.curves import Robustness, tidy
-from gainful.meta.decisions import Decisions, compared, draw_pairs, rejected
+from gainful.meta.decisions import Decisions, can_differ, compared, draw_pairs, rejected
 from gainful.meta.deplete import (
     Depletion,
     checked_levels,
@@ -32,9 +32,11 @@ from gainful.meta.deplete import (
     stratified,
     to_depth,
     uniform,
+    unpool,
 )
 from gainful.progress import track
 from gainful.stats.correlation import kendall
+from gainful.stats.resample import generator
 
 DEFAULT_MEASURES = ("bpref", "infAP", "AP", "nDCG@1000")
 
@@ -80,12 +82,13 @@ def robustness(
         (at random, each document with the same probability), depth (what a shallower pool of these runs would not have
         had judged), or leave-one-out (each run is scored without the judgments that it alone contributed).
     levels
-        Shares of the judgments to keep, such as 0.1 0.5 (stratified, uniform), or depths of the pool, such as 5 10
+        Shares of the judgments to keep, such as 0.1,0.5 (stratified, uniform), or depths of the pool, such as 5,10
         (depth, leave-one-out); the usual ones if not given.
     trials
         How often judgments are drawn at random; depth and leave-one-out draw nothing and make one trial.
     weights
-        Also compute nDCG@1000 with the lowest relevant label counting 1 and all higher ones this much: 1 is binary.
+        Also compute nDCG@1000 with the lowest relevant label counting 1 and all higher ones this much, such as 2,10;
+        1 is binary.
     rel
         The lowest label that is relevant, for stratified samples and weights; not for the measures.
     pairs
@@ -116,14 +119,16 @@ def robustness(
     Notes
     -----
     Samples are nested: a lower level keeps a subset of a higher one. Of R relevant and N nonrelevant judged documents
-    of a topic, stratified depletion to a share f keeps min(R, max(1, ⌈f·R⌉)) and min(N, max(10, ⌈f·N⌉)). What is taken
-    away stays pooled but unjudged, which infAP uses. The scale of the labels stays that of the full judgments. All
-    measures see the same samples. τ_b corrects for ties; it is 0 where the depleted judgments leave all runs tied and
-    NaN where the full ones do. Negative labels count as nonrelevant.
+    of a topic, stratified depletion to a share f keeps min(R, max(1, ⌈f·R⌉)) and min(N, max(10, ⌈f·N⌉)). What
+    stratified and uniform take away stays pooled but unjudged, which infAP uses; what depth and leave-one-out take away
+    was never pooled, and leaves the pool. The scale of the labels stays that of the full judgments. All measures see
+    the same samples. τ_b corrects for ties; it is 0 where the depleted judgments leave all runs tied and NaN where the
+    full ones do. Negative labels count as nonrelevant.
 
     Pairs are tested by Wilcoxon's signed-rank test in its normal approximation, with few judgments as with all; see
-    `Decisions` for what is counted. Buckley & Voorhees, SIGIR 2004; Bompada et al., SIGIR 2007; Zobel, SIGIR 1998
-    (leave-one-out).
+    `Decisions` for what is counted. Nothing is counted, and the shares are NaN, where the test could find no pair
+    different under all judgments, whatever run wins: runs are identical or undefined, or topics too few. Buckley &
+    Voorhees, SIGIR 2004; Bompada et al., SIGIR 2007; Zobel, SIGIR 1998 (leave-one-out).
 
     Examples
     --------
@@ -134,24 +139,30 @@ def robustness(
     {'infAP': Knee(first=0.5, sustained=0.5), 'AP': Knee(first=0.5, sustained=0.5)}
     """
     policies = Policies(ties=ties, unjudged=unjudged, missing=missing, degenerate=degenerate, duplicates=duplicates)
-    steps = checked_levels(depletion, None if levels is None else list(levels))
-    _check_settings(trials=trials, pairs=pairs, alpha=alpha, confidence=confidence)
+    steps = checked_levels(depletion, levels)
+    _check_settings(trials=trials, pairs=pairs, alpha=alpha, confidence=confidence, rel=rel)
+    heavier = _checked_weights(weights)
+    rng = generator(seed)
     chosen = parse_measures(measures)
     check_ties(chosen, ties)
+    if isinstance(runs, (dict, list, tuple)) and not runs:
+        raise DataError("expected at least 2 runs, whose order can change, got none")
     reading = iterate_runs(runs)  # in the background, while the judgments are read and indexed
     # Condensed after depletion, not before: what is taken away is no longer judged.
     held = Policies(ties=ties, missing=missing, degenerate=degenerate, duplicates=duplicates)
     rankings = align(read_qrels(qrels), reading, held)
     if len(rankings.systems) < 2:
         raise DataError(f"expected at least 2 runs, whose order can change, got 1: {rankings.systems[0]}")
-    chosen = list(dict.fromkeys([*chosen, *_weighted(rankings, weights, rel)]))
+    chosen = list(dict.fromkeys([*chosen, *_weighted(rankings, heavier, rel)]))
 
-    rng = np.random.default_rng(seed)
     first, second = draw_pairs(len(rankings.systems), pairs, rng)
     scorer = Scorer(measures=tuple(chosen), policies=policies)
     full = scorer.score(rankings)
     means = full.summary()
-    truth = [rejected(matrix, first, second, alpha) for matrix in _matrices(full)]
+    truth = [
+        rejected(matrix, first, second, alpha) if can_differ(matrix, first, second, alpha) else None
+        for matrix in _matrices(full)
+    ]
     trials = trials if depletion in ("stratified", "uniform") else 1
     taus = np.empty((len(chosen), len(steps), trials))
     scores = np.zeros((len(chosen), len(steps), len(rankings.systems)))
@@ -167,8 +178,9 @@ def robustness(
         taus[:, at, trial] = _taus(summary, means)
         scores[:, at] += summary / trials
         judged[at] += left / trials
-        for m, matrix in enumerate(_matrices(found)):
-            decisions[m][at] += compared(truth[m], rejected(matrix, first, second, alpha))
+        for m, (matrix, known) in enumerate(zip(_matrices(found), truth, strict=True)):
+            if known is not None:
+                decisions[m][at] += compared(known, rejected(matrix, first, second, alpha))
     return Robustness(
         measures=full.measures,
         levels=steps,
@@ -181,8 +193,11 @@ def robustness(
         judgments=int((rankings.pool_grade >= 0).sum()),
         topics=len(rankings.topics),
         pairs=len(first),
+        higher=full.higher,
+        labels=tuple(rankings.grades.tolist()),
         depletion=depletion,
         trials=trials,
+        weights=heavier,
         rel=float(rel),
         alpha=float(alpha),
         confidence=float(confidence),
@@ -239,15 +254,16 @@ def _sampled(
     # Array operations leave the interpreter to others: levels are independent of each other, and share all they read.
     with ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, MOST_THREADS)) as threads:
         for _ in range(trials):
+            without: Callable[[Rankings, BoolArray], Rankings] = deplete
             match depletion:
                 case "stratified":
                     kept = stratified(rankings, levels, rel, rng)
                 case "uniform":
                     kept = uniform(rankings, levels, rng)
                 case _:
-                    kept = to_depth(rankings, levels)
-            found = threads.map(lambda mask: scorer.score(deplete(rankings, mask)), kept)
-            yield from zip(found, kept.sum(axis=1).tolist(), strict=True)
+                    kept, without = to_depth(rankings, levels), unpool
+            found = threads.map(lambda mask, less=without: scorer.score(less(rankings, mask)), kept)
+            yield from zip(found, (kept & (rankings.pool_grade >= 0)).sum(axis=1).tolist(), strict=True)
 
 
 def _left_out(rankings: Rankings, depths: Sequence[float], scorer: Scorer) -> Iterator[_Step]:
@@ -256,7 +272,7 @@ def _left_out(rankings: Rankings, depths: Sequence[float], scorer: Scorer) -> It
     judged = rankings.pool_grade >= 0
     for depth in depths:
         owner = only_contributor(rankings, depth)
-        parts = [scorer.score(deplete(own, owner != system)) for system, own in enumerate(alone)]
+        parts = [scorer.score(unpool(own, owner != system)) for system, own in enumerate(alone)]
         together = replace(
             parts[0],
             systems=rankings.systems,
@@ -287,8 +303,6 @@ def _weighted(rankings: Rankings, weights: Sequence[float], rel: float) -> list[
         raise DataError(f"weights: no document is relevant, the highest label is {max(labels, default=0.0):g}")
     measures = []
     for weight in weights:
-        if not (math.isfinite(weight) and weight > 0):
-            raise DataError(f"weights: expected numbers above 0, got {weight:g}")
         # Labels up to 0 gain nothing anyhow, and would only make the name longer.
         gain = {label: 0.0 for label in labels if 0 < label < rel}
         gain |= {label: 1.0 if label == relevant[0] else float(weight) for label in relevant}
@@ -296,9 +310,17 @@ def _weighted(rankings: Rankings, weights: Sequence[float], rel: float) -> list[
     return measures
 
 
-def _check_settings(*, trials: int, pairs: int, alpha: float, confidence: float) -> None:
-    for name, number in {"trials": trials, "pairs": pairs}.items():
-        if number < 1:
-            raise GainfulError(f"{name}: expected at least 1, got {number}")
+def _checked_weights(weights: Sequence[float]) -> tuple[float, ...]:
+    given = check_numbers("weights", weights, "2, 10")
+    for weight in given:
+        if not (math.isfinite(weight) and weight > 0):
+            raise DataError(f"weights: expected numbers above 0, got {weight:g}")
+    return tuple(float(weight) for weight in given)
+
+
+def _check_settings(*, trials: int, pairs: int, alpha: float, confidence: float, rel: float) -> None:
+    check_count("trials", trials)
+    check_count("pairs", pairs)
     check_share("alpha", alpha)
     check_share("confidence", confidence)
+    check_finite("rel", rel)

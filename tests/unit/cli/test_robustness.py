@@ -15,7 +15,7 @@ LEVELS = ("--levels", "0.2", "1", "--trials", "2")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Judgments and runs as files."""
-    made = gf.simulate(topics=4, systems=4, depth=30, pool_depth=10, seed=3)
+    made = gf.simulate(topics=6, systems=4, depth=30, pool_depth=10, seed=3)
     path = tmp_path_factory.mktemp("made")
     gf.write_qrels(made.qrels, path / "qrels.txt")
     (path / "runs").mkdir()
@@ -87,6 +87,26 @@ def test_leave_one_out_tells_who_loses(gainful, folder):
     assert "Each run is scored without the judgments of documents that it alone has" in err
 
 
+def test_who_loses_where_lower_is_better(gainful, folder):
+    words = ("--depletion", "leave-one-out", "--levels", "10", "-m", "Forbidden@10", "--rel", "1")
+    status, out, _ = gainful("robustness", folder / "qrels.txt", folder / "runs", *words)
+    found = gf.robustness(folder / "qrels.txt", folder / "runs", "Forbidden@10", depletion="leave-one-out", levels=[10])
+    change = found.scores[0, 0] - found.full[0]
+    assert change.min() < change.max()  # else the case tests nothing
+    assert status == 0
+    assert out.split("\n\n")[-1].splitlines()[2].split()[2:4] == [
+        found.systems[change.argmax()],
+        f"{change.max():.4f}".replace("-0.0000", "0.0000"),
+    ]
+
+
+def test_notes(gainful, folder):
+    run = folder / "runs" / "team01-1.txt"
+    words = ("robustness", folder / "qrels.txt", run, folder / "runs" / "team01-2.txt", "-m", "AP", *LEVELS)
+    err = gainful(*words, "--alpha", "0.001").err
+    assert "note: AP: no two runs differ on enough topics for a test at alpha=0.001 to tell them apart" in err
+
+
 def test_weights(gainful, folder):
     words = ("robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", *LEVELS, "--weights", "1", "10")
     names = {row["measure"] for row in csv.DictReader(io.StringIO(gainful(*words, "--format", "csv").out))}
@@ -106,7 +126,9 @@ def test_chart(gainful, folder, tmp_path):
     ("words", "message"),
     [
         (("--levels", "2"), "levels: expected shares of the judgments, above 0 and at most 1, got 2"),
-        (("--trials", "0"), "trials: expected at least 1, got 0"),
+        (("--trials", "0"), "trials: expected a whole number of at least 1, got 0"),
+        (("--seed", "-1"), "seed: expected a whole number of at least 0, got -1"),
+        (("--rel", "nan"), "rel: expected a finite number, got nan"),
     ],
 )
 def test_refused(gainful, folder, words, message):

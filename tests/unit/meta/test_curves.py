@@ -23,6 +23,7 @@ class TestKnee:
             ([0.5, 0.9, 0.9, 0.9], Knee(None, None)),  # not above
             ([0.5, math.nan, 0.95, 0.96], Knee(0.3, 0.3)),
             ([0.5, 0.6, 0.7, 0.91], Knee(0.4, 0.4)),
+            ([0.5, 0.6, 0.9 + 2e-16, 0.91], Knee(0.4, 0.4)),  # a mean of exactly .9, but for rounding
         ],
     )
     def test_by_hand(self, curve, expected):
@@ -30,6 +31,15 @@ class TestKnee:
 
     def test_threshold(self):
         assert knee(self.levels, np.array([0.5, 0.6, 0.7, 0.8]), 0.65) == Knee(0.3, 0.3)
+
+
+def test_a_mean_of_exactly_the_threshold():
+    """τ of 25 systems in ten trials, 300 pairs of which 15 are wrong on average: the mean is 270/300, .9."""
+    wrong = [21, 33, 16, 4, 3, 1, 30, 18, 6, 18]
+    assert sum(wrong) == 150
+    mean = np.mean([(300 - 2 * pairs) / np.sqrt(300.0 * 300.0) for pairs in wrong])
+    assert mean > 0.9  # by rounding, else the case tests nothing
+    assert knee((1.0,), np.array([mean]), 0.9) == Knee(None, None)
 
 
 def test_rounding_is_no_order():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gainful.meta.decisions import Decisions, compared, draw_pairs, rejected
+from gainful.meta.decisions import Decisions, can_differ, compared, draw_pairs, rejected
 from gainful.stats.paired import wilcoxon
 
 
@@ -57,6 +57,21 @@ class TestDecisions:
     def test_the_same_runs_do_not_differ(self):
         scores = np.array([[0.1 + 0.2, 0.5, 0.7], [0.3, 0.5, 0.7]])
         assert rejected(scores, np.array([0]), np.array([1]), 0.999).tolist() == [False]
+
+    @pytest.mark.parametrize(("topics", "expected"), [(1, False), (3, False), (4, False), (5, True), (30, True)])
+    def test_testable(self, topics, expected):
+        """With n different wins, none lost, p is 2·Φ(-√(3n(n + 1)/(2(2n + 1)))): .0679 for 4, .0431 for 5."""
+        wins = np.stack([np.zeros(topics), np.linspace(0.1, 0.5, topics)])
+        at = np.array([0]), np.array([1])
+        assert can_differ(wins, *at, 0.05) == expected
+        wins[1, ::2] *= -1  # the test finds no difference, but could have
+        assert can_differ(wins, *at, 0.05) == expected
+        assert can_differ(wins, *at, 0.32) == rejected(np.abs(wins), *at, 0.32).item()
+
+    def test_nothing_is_testable(self):
+        at = np.array([0]), np.array([1])
+        assert not can_differ(np.full((2, 30), 0.5), *at, 0.5)
+        assert not can_differ(np.full((2, 30), np.nan), *at, 0.5)
 
     def test_pairs(self):
         first, second = draw_pairs(5, 10, np.random.default_rng(0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -26,6 +26,7 @@ from gainful.meta.deplete import (
     stratified,
     to_depth,
     uniform,
+    unpool,
 )
 from worlds import World, measures, worlds
 
@@ -148,7 +149,7 @@ class TestRuns:
         for (topic, doc), found in zip(documents(world), kept, strict=True):
             ranks = [rank_of(world, run, topic, doc) for run in world.runs]
             shown = any(rank is not None and rank <= depth for rank in ranks)
-            assert found == (shown and world.qrels[topic][doc] is not None)
+            assert found == shown
 
     @settings(deadline=None)
     @given(worlds(scores=(3.0, 2.0, 1.0, 0.5)), st.sampled_from((1, 2, 3, 5)))
@@ -200,6 +201,42 @@ class TestRankings:
         assert infap.compute(rankings).item() == pytest.approx(1 / 3, abs=1e-4)
         assert infap.compute(judged_only(rankings)).item() < infap.compute(rankings).item()
 
+    @settings(deadline=None, max_examples=200)
+    @given(worlds(), measures(), st.sampled_from(("trec", "expected")), st.randoms(use_true_random=False))
+    def test_unpool_is_a_document_not_in_the_judgments(self, world, measure, ties, random):
+        """Ranks, and every score, as with judgments that do not name it; topics that lose all documents stay."""
+        rankings = world.align(ties=ties if measure.definition.expected else "trec")
+        pooled = np.array([random.random() < 0.5 for _ in documents(world)])
+        left = {topic: dict(judged) for topic, judged in world.qrels.items()}
+        for (topic, doc), stays in zip(documents(world), pooled, strict=True):
+            if not stays:
+                del left[topic][doc]
+        ours = unpool(rankings, pooled)
+        assert ours.topics == rankings.topics
+        assert (ours.tie_first is ours.rank) == (rankings.tie_first is rankings.rank)
+        kept = {topic: judged for topic, judged in left.items() if judged}
+        if kept:
+            theirs = World(kept, world.runs).align(ties=ties if measure.definition.expected else "trec")
+            # The scale of the labels stays, on which measures such as ERR depend.
+            theirs = replace(
+                theirs,
+                grades=rankings.grades,
+                pool_grade=np.array(
+                    [-1 if g < 0 else rankings.grades.tolist().index(theirs.grades[g]) for g in theirs.pool_grade]
+                ),
+            )
+            at = [s * len(left) + list(left).index(t) for s in range(len(world.runs)) for t in kept]
+            assert np.array_equal(measure.compute(ours)[at], measure.compute(theirs), equal_nan=True)
+
+    def test_infap_of_what_was_never_pooled(self):
+        """Rank 3: c is no more in the pool than any stranger, b is judged nonrelevant."""
+        qrels = {"q": {"a": 1.0, "b": 0.0, "c": 1.0}}
+        rankings = World(qrels, {"run": [("q", d, -i) for i, d in enumerate("cba")]}).align()
+        smaller = unpool(rankings, np.array([True, True, False]))
+        epsilon = 1e-5
+        expected = 1 / 3 + 2 / 3 * (1 / 2) * epsilon / (1 + 2 * epsilon)
+        assert parse_measure("infAP").compute(smaller).item() == pytest.approx(expected, abs=1e-12)
+
 
 class TestLevels:
     def test_the_usual_ones(self):
@@ -221,6 +258,12 @@ class TestLevels:
         message = f"levels: expected depths of a pool, whole numbers of at least 1, got {level:g}"
         with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
             checked_levels("leave-one-out", [10, level])
+
+    @pytest.mark.parametrize(("levels", "got"), [(0.5, "0.5"), ("0.5", "'0.5'"), (["a"], r"['a']"), ([True], "[True]")])
+    def test_no_numbers(self, levels, got):
+        message = f"levels: expected a list of numbers such as [0.5, 1], got {got}"
+        with pytest.raises(GainfulError, match=f"^{re.escape(message)}$"):
+            checked_levels("uniform", levels)
 
     def test_none_at_all(self):
         with pytest.raises(DataError, match=r"^levels: expected at least one, got none$"):

@@ -57,6 +57,14 @@ def without(qrels: Judgments, dropped: set[tuple[str, str]]) -> Judgments:
     }
 
 
+def outside(qrels: Judgments, dropped: set[tuple[str, str]]) -> Judgments:
+    """Dropped documents were never pooled: no label at all."""
+    return {
+        topic: {doc: label for doc, label in docs.items() if (topic, doc) not in dropped}
+        for topic, docs in qrels.items()
+    }
+
+
 def masked(qrels: Judgments, kept: np.ndarray) -> Judgments:
     pool = [(topic, doc) for topic, docs in qrels.items() for doc in docs]
     return without(qrels, {pair for pair, stays in zip(pool, kept, strict=True) if not stays})
@@ -123,7 +131,7 @@ class TestEqualsEvaluatingAnew:
         for at, depth in enumerate((2, 7)):
             pool = {(topic, doc) for run in rankings for topic, docs in run.items() for doc in docs[:depth]}
             every = {(topic, doc) for topic, docs in judged.items() for doc in docs}
-            assert np.array_equal(found.scores[:, at], means(without(judged, every - pool), made.runs))
+            assert np.array_equal(found.scores[:, at], means(outside(judged, every - pool), made.runs))
             assert found.judged[at] == len(every & pool)
         assert found.trials == 1
 
@@ -141,12 +149,24 @@ class TestEqualsEvaluatingAnew:
                     if o != s
                 }
                 own = {(topic, doc) for topic, docs in shown[s].items() for doc in docs[:depth]}
-                qrels = without(judged, own - others)
+                qrels = outside(judged, own - others)
                 assert np.array_equal(found.scores[:, at, s], means(qrels, [run])[:, 0])
                 left.append(sum(label is not None for docs in qrels.values() for label in docs.values()))
             assert found.judged[at] == pytest.approx(np.mean(left))
             assert min(left) < found.judgments
         assert found.knees() == dict.fromkeys(MEASURES, Knee(None, None))
+
+    def test_null_labels_within_a_shallower_pool_stay_pooled(self, made, judged):
+        some = {
+            topic: {doc: None if i % 3 == 0 else label for i, (doc, label) in enumerate(docs.items())}
+            for topic, docs in judged.items()
+        }
+        found = gf.robustness(some, made.runs, MEASURES, depletion="depth", levels=[5])
+        pool = {(topic, doc) for run in made.runs for topic, docs in ranked(run).items() for doc in docs[:5]}
+        every = {(topic, doc) for topic, docs in some.items() for doc in docs}
+        left = outside(some, every - pool)
+        assert np.array_equal(found.scores[:, 0], means(left, made.runs))
+        assert found.judged[0] == sum(label is not None for docs in left.values() for label in docs.values())
 
     def test_missing_topics_and_undefined_scores(self, made, judged):
         """A run without a topic, skipped; topics without a relevant document left out of the mean."""
@@ -232,7 +252,7 @@ class TestOrder:
         found = gf.robustness(ONE_GOOD, runs, "AP", levels=[0.5, 1], trials=2)
         assert np.isnan(found.taus).all()
         assert found.knees() == {"AP": Knee(None, None)}
-        assert found.knees(by="accuracy") == {"AP": Knee(0.5, 0.5)}
+        assert found.knees(by="accuracy") == {"AP": Knee(None, None)}
 
     def test_nan_spreads_without_a_warning(self):
         found = gf.robustness(
@@ -346,6 +366,65 @@ class TestResult:
         assert single["layer"][1]["encoding"]["x"]["title"] == "pool depth"
 
 
+NO_DECISION = (
+    "AP: no two runs differ on enough topics for a test at alpha=0.05 to tell them apart, so nothing is said of "
+    "decisions"
+)
+NO_ORDER = "AP: all runs score the same under all judgments, so there is no order to keep"
+
+
+class TestNotes:
+    """What cannot be decided is not decided rightly."""
+
+    def test_nothing_to_say(self, made):
+        found = gf.robustness(made.qrels, made.runs, "AP", levels=[0.5], trials=2)
+        assert found.notes == ()
+        assert found.to_dict()["notes"] == []
+
+    def test_one_topic(self):
+        found = gf.robustness({"q": {"a": 1, "b": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, "AP", levels=[1])
+        assert math.isnan(found.to_frame()["accuracy"].item())
+        assert found.notes == (NO_DECISION,)
+        assert found.to_dict()["notes"] == [NO_DECISION]
+
+    def test_identical_runs(self, made):
+        one = made.runs[0]
+        found = gf.robustness(made.qrels, [one, replace(one, name="again")], "AP", levels=[0.5, 1], trials=2)
+        assert found.to_frame()["accuracy"].is_nan().all()
+        assert found.notes == (NO_ORDER, NO_DECISION)
+
+    def test_undefined(self):
+        runs = {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
+        found = gf.robustness({"q": {"a": 0, "b": 0}}, runs, "AP", levels=[1], trials=1, degenerate="nan")
+        assert math.isnan(found.to_frame()["accuracy"].item())
+        assert found.notes == (
+            "AP: some run has no score under all judgments, so there is no order to keep",
+            NO_DECISION,
+        )
+
+    def test_binary_labels_leave_weights_without_effect(self, made):
+        binary = Qrels(made.qrels.frame.with_columns(pl.col("relevance").clip(0, 1)))
+        found = gf.robustness(binary, made.runs, "AP", levels=[1], trials=1, weights=[1, 10])
+        note = "weights: only one label is relevant, so all weights give the same nDCG, the binary one"
+        assert found.notes == (note,)
+        assert len(found.measures) == 2
+        graded = gf.robustness(made.qrels, made.runs, "AP", levels=[1], trials=1, weights=[1, 10])
+        assert graded.notes == ()
+        assert graded.to_dict()["weights"] == [1.0, 10.0]
+        assert " weights=1,10 " in str(graded)
+
+
+class TestLowerIsBetter:
+    def test_ranks(self, made):
+        found = gf.robustness(made.qrels, made.runs[:3], "Forbidden@10", depletion="leave-one-out", levels=[5])
+        assert found.higher == ("worse",)
+        found = replace(found, full=np.array([[0.1, 0.3, 0.3]]), scores=np.array([[[0.2, 0.05, 0.3]]]))
+        runs = found.runs()
+        assert runs["full_rank"].to_list() == [1, 2, 2]
+        assert runs["rank"].to_list() == [1, 1, 2]
+        assert replace(found, depletion="depth").runs()["rank"].to_list() == [2, 1, 3]
+
+
 QRELS = {"q": {"a": 1, "b": 0}}
 RUNS = {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}
 
@@ -354,8 +433,13 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"trials": 0}, "trials: expected at least 1, got 0"),
-            ({"pairs": 0}, "pairs: expected at least 1, got 0"),
+            ({"trials": 0}, "trials: expected a whole number of at least 1, got 0"),
+            ({"trials": 1.5}, "trials: expected a whole number of at least 1, got 1.5"),
+            ({"pairs": 0}, "pairs: expected a whole number of at least 1, got 0"),
+            ({"rel": math.nan}, "rel: expected a finite number, got nan"),
+            ({"rel": math.inf}, "rel: expected a finite number, got inf"),
+            ({"weights": 2}, "weights: expected a list of numbers such as [2, 10], got 2"),
+            ({"levels": 0.5}, "levels: expected a list of numbers such as [0.5, 1], got 0.5"),
             ({"alpha": 0.0}, "alpha: expected a number between 0 and 1, both excluded, got 0.0"),
             ({"confidence": 1.0}, "confidence: expected a number between 0 and 1, both excluded, got 1.0"),
             ({"levels": [2]}, "levels: expected shares of the judgments, above 0 and at most 1, got 2"),
@@ -364,6 +448,21 @@ class TestRefused:
     def test_settings(self, settings, message):
         with pytest.raises(GainfulError, match=f"^{re.escape(message)}$"):
             gf.robustness(QRELS, RUNS, **settings)
+
+    def test_seed_before_anything_is_read(self):
+        for seed in (-1, 1.5, None):
+            with pytest.raises(GainfulError, match=f"^seed: expected a whole number of at least 0, got {seed}$"):
+                gf.robustness("no such file", RUNS, seed=seed)
+
+    @pytest.mark.parametrize("runs", [{}, [], ()])
+    def test_no_run(self, runs):
+        with pytest.raises(DataError, match=r"^expected at least 2 runs, whose order can change, got none$"):
+            gf.robustness(QRELS, runs)
+
+    def test_curve(self, made):
+        found = gf.robustness(QRELS, RUNS, "AP", levels=[1], trials=1)
+        with pytest.raises(GainfulError, match=r"^by: expected one of tau, accuracy, got 'foo'\.$"):
+            found.knees(by="foo")
 
     def test_one_run(self):
         with pytest.raises(DataError, match=r"^expected at least 2 runs, whose order can change, got 1: x$"):
