@@ -18,7 +18,7 @@ from gainful.meta.reliability import reliability
 from gainful.meta.sensitivity import sensitivity
 from gainful.progress import track
 from gainful.stats.anova import absolute_ratios, reliability_of, two_way
-from gainful.stats.resample import check_resamples
+from gainful.stats.resample import check_resamples, generator
 from gainful.tune.fit import LEAST_GAIN, Method, Point, Problem, Space, Target, best_point
 from gainful.tune.optimum import OPTIMAL, Candidate, Optimum, Part
 from gainful.tune.task import Judged, Task, checked, labels_of, make_task, read_collection, told_apart
@@ -121,6 +121,7 @@ def optimize(
     _check(target=target, method=method, starts=starts, splits=splits, missing=missing, degenerate=degenerate)
     check_share("phi", phi)
     check_resamples(resamples)
+    rng = generator(seed)
     cutoffs = _cutoffs(cutoff)
     if target == "discount" and cutoffs[-1] < 2:
         raise GainfulError("cutoff: expected at least 2 ranks to weigh against each other, got 1")
@@ -130,7 +131,7 @@ def optimize(
     labels = labels_of(collections, fixed, target)
     collections = checked(told_apart(collections), labels, cutoffs, target, splits, degenerate)
     task = make_task(collections, labels, cutoffs, fixed, target, constrained, method)
-    found, reached = _search(task, starts, np.random.default_rng(seed))
+    found, reached = _search(task, starts, rng)
     if not found[OPTIMAL].worst(task.problems) > 0:
         raise DataError(
             f"no {'gain and discount' if target == 'both' else target} tells these runs apart better than chance: Φ is "

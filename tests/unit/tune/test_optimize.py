@@ -413,6 +413,7 @@ ERRORS = [
     ({"starts": 0}, GainfulError, "starts: expected at least 1, got 0"),
     ({"splits": -1}, GainfulError, "splits: expected at least 0, got -1"),
     ({"resamples": 0}, GainfulError, "resamples: expected at least 1, got 0"),
+    ({"seed": -1}, GainfulError, "seed: expected a whole number of at least 0, got -1"),
     ({"phi": 1.0}, GainfulError, "phi: expected a number between 0 and 1, both excluded, got 1.0"),
     (
         {"gain": {0: 1}, "target": "both"},
