@@ -188,7 +188,7 @@ def read_scores(source: Any) -> Scores:
     -------
     Scores
         Measures that gainful knows are summarised as it summarises them, others by their mean; a wide table has one
-        measure, named 'score'. The policies are the defaults: a table does not tell them.
+        measure, named 'score'. There are no policies: a table does not tell them.
     """
     if isinstance(source, Scores):
         return source

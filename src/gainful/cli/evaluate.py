@@ -25,7 +25,7 @@ from gainful.cli.output import (
 )
 from gainful.cli.progress import reading
 from gainful.cli.shell import shell_of
-from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
+from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.evaluate import DEFAULT_MEASURES
@@ -147,19 +147,20 @@ def _best(scores: Scores, means: FloatArray) -> frozenset[tuple[int, int]]:
 def remarks(scores: Scores) -> Iterator[str]:
     """What one should know about the numbers above."""
     runs, topics = len(scores.systems), len(scores.topics)
-    yield f"{_count(runs, 'run')}, {_count(topics, 'topic')}; {scores.policies}"
+    policies = scores.policies or Policies()  # evaluate always has some
+    yield f"{_count(runs, 'run')}, {_count(topics, 'topic')}; {policies}"
     strangers = [name for name, absent in zip(scores.systems, scores.missing, strict=True) if absent == topics]
     for name in strangers[:3]:
         yield f"note: run {name!r} has none of the judged topics: do these qrels belong to it?"
     absent = {name: n for name, n in zip(scores.systems, scores.missing, strict=True) if 0 < n < topics}
     if absent:
-        policy = scores.policies.missing
+        policy = policies.missing
         treated = "are left out of its mean" if policy == "skip" else "count as empty rankings"
         yield f"note: judged topics that a run has nothing for {treated} (missing={policy}): {_some(absent)}"
     filled = {"zero": "counts as 0", "one": "counts as 1", "nan": "is NaN", "skip": "is left out of the mean"}
     for name, number_of in zip(scores.measures, scores.undefined, strict=True):
         if number_of:
-            what = filled[scores.policies.degenerate]
+            what = filled[policies.degenerate]
             yield f"note: {name} is undefined for {_count(number_of, 'topic')} and {what} there"
     ignored = {name: n for name, n in zip(scores.systems, scores.ignored, strict=True) if n}
     if ignored:

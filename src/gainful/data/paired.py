@@ -14,7 +14,12 @@ Gaps = Literal["error", "drop"]
 
 
 def complete_matrices(
-    scores: Scores, *, gaps: Gaps = "error", least_systems: int = 2, least_topics: int = 2
+    scores: Scores,
+    *,
+    gaps: Gaps = "error",
+    least_systems: int = 2,
+    least_topics: int = 2,
+    geometric: bool = False,
 ) -> tuple[ScoreMatrix, ...]:
     """One matrix a measure, without a gap.
 
@@ -26,8 +31,17 @@ def complete_matrices(
         A topic in which a system has no score, or NaN: ``error``, or ``drop`` to leave the topic out for all systems.
     least_systems, least_topics
         Fewer are refused.
+    geometric
+        Whether measures that are summarised by their geometric mean are welcome; what compares arithmetic means would
+        pass off that of AP as GMAP.
     """
     check_choice("gaps", gaps, get_args(Gaps))
+    for measure, summary in zip(scores.measures, scores.summaries, strict=True):
+        if summary == "gmean" and not geometric:
+            raise DataError(
+                f"{measure}: expected a measure that is averaged over topics, got a geometric mean, which this "
+                "analysis is not about: take AP instead"
+            )
     if len(scores.systems) < least_systems:
         raise DataError(
             f"expected at least {least_systems} runs, got {len(scores.systems)}: {', '.join(scores.systems)}"

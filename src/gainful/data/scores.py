@@ -90,7 +90,7 @@ class Scores:
     spellings
         Other texts under which a measure may be looked up, such as the one it was asked for by.
     policies
-        The policies that were in force.
+        The policies that were in force; None for scores from a table, which does not tell them.
     missing, ignored
         Per system, the judged topics it has nothing for, and its topics without judgments.
     undefined
@@ -105,7 +105,7 @@ class Scores:
     summaries: tuple[Summary, ...]
     higher: tuple[str, ...]
     spellings: Mapping[str, str]
-    policies: Policies
+    policies: Policies | None
     missing: tuple[int, ...]
     ignored: tuple[int, ...]
     undefined: tuple[int, ...] = ()
@@ -144,7 +144,7 @@ class Scores:
 
     def __str__(self) -> str:
         shape = f"{len(self.measures)} measures × {len(self.systems)} systems × {len(self.topics)} topics"
-        return f"Scores: {shape} ({self.policies})"
+        return f"Scores: {shape}" if self.policies is None else f"Scores: {shape} ({self.policies})"
 
     __repr__ = __str__
 
@@ -185,7 +185,7 @@ class Scores:
         return {
             "mean": mean,
             "scores": scores,
-            "policies": self.policies.to_dict(),
+            "policies": None if self.policies is None else self.policies.to_dict(),
             "missing_topics": dict(zip(self.systems, self.missing, strict=True)),
             "ignored_topics": dict(zip(self.systems, self.ignored, strict=True)),
         }

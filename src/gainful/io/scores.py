@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.data.scores import ScoreMatrix, Scores, Summary
 from gainful.errors import DataError
@@ -309,7 +308,7 @@ def _scores(values: FloatArray, counted: BoolArray, axes: Sequence[tuple[str, ..
         summaries=(mean,) * len(measures),
         higher=("better",) * len(measures),
         spellings={},
-        policies=Policies(),
+        policies=None,
         missing=tuple((~counted.any(axis=0)).sum(axis=1).tolist()),
         ignored=(0,) * len(systems),
     )

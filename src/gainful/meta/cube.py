@@ -59,7 +59,7 @@ def complete_cube(scores: Scores, *, gaps: Gaps) -> Cube:
     gaps
         ``error``, or ``drop`` to leave a topic out for all measures that is not complete in one.
     """
-    matrices = complete_matrices(scores, gaps=gaps)
+    matrices = complete_matrices(scores, gaps=gaps, geometric=True)
     kept = set(matrices[0].topics).intersection(*(matrix.topics for matrix in matrices))
     topics = tuple(topic for topic in scores.topics if topic in kept)
     if len(topics) < 2:
