@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
+from typing import Annotated, get_args
 
 from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
@@ -21,7 +20,7 @@ def sensitivity(
     files: Files = (),
     /,
     *,
-    methods: Annotated[tuple[Method, ...], Parameter(negative="", show_default=" ".join)] = ("studentized",),
+    methods: Annotated[tuple[Method, ...], choices(get_args(Method))] = ("studentized",),
     resamples: Whole = 1000,
     alpha: float = 0.05,
     seed: Whole = 0,
@@ -41,7 +40,7 @@ def sensitivity(
     with shown.working():
         found = sensitivity_of(source.read(files), methods=methods, resamples=resamples, seed=seed, gaps=gaps)
         table = _table(found, alpha)
-    shown.show(found, table)
+    shown.show(found, table, [f"note: {note}" for note in found.notes])
 
 
 def _table(found: Found, alpha: float) -> Table:

@@ -11,10 +11,12 @@ import polars as pl
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps, complete_matrices
+from gainful.data.policies import Policies, told
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
-from gainful.stats.paired import bootstrap, pairs, t_test, tukey_hsd, wilcoxon
+from gainful.meta.checks import check_share
+from gainful.stats.paired import IntArray, bootstrap, pairs, rounding, square, t_test, tukey_hsd, wilcoxon
 from gainful.stats.resample import FloatArray, check_resamples
 
 if TYPE_CHECKING:
@@ -24,8 +26,12 @@ Method = Literal["studentized", "shifted", "sign", "t", "wilcoxon", "tukey"]
 
 # Levels that papers report.
 LEVELS = (0.01, 0.05, 0.1)
-# More points than this on a curve cannot be seen.
-_POINTS = 200
+# More points than this on a curve cannot be seen, and more dots are in each other's way.
+_POINTS, _DOTS = 200, 30
+# Methods that resample topics, and on how many topics a pair has to differ for that to mean much: of 2 topics half of
+# the samples have no variance, of 5 one in 600; of 5 differences among many topics one in 150.
+RESAMPLED = ("studentized", "shifted", "sign")
+LEAST_TOPICS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +48,8 @@ class PairTests:
         Systems × systems: the achieved significance level (p-value) of each pair.
     difference
         Systems × systems: mean of the row's system less that of the column's.
+    differing
+        Systems × systems: the number of topics on which the two differ.
     """
 
     measure: str
@@ -49,6 +57,7 @@ class PairTests:
     systems: tuple[str, ...]
     asl: FloatArray
     difference: FloatArray
+    differing: IntArray
 
     def curve(self) -> FloatArray:
         """The levels of all pairs, ascending: a measure is the more sensitive the lower its curve."""
@@ -56,12 +65,12 @@ class PairTests:
 
     def discriminative_power(self, alpha: float = 0.05) -> float:
         """The share of the pairs whose level is below `alpha`."""
-        _check_alpha(alpha)
+        check_share("alpha", alpha)
         return float((self.curve() < alpha).mean())
 
     def detectable_difference(self, alpha: float = 0.05) -> float | None:
         """The smallest difference of means from which on every pair is significant at `alpha`; None if none is."""
-        _check_alpha(alpha)
+        check_share("alpha", alpha)
         at = pairs(len(self.systems))
         difference, significant = np.abs(self.difference[at]), self.asl[at] < alpha
         beyond = difference[significant & (difference > difference[~significant].max(initial=-1.0))]
@@ -78,8 +87,8 @@ class Sensitivity:
         One entry a measure and method.
     topics
         Per measure, the number of topics the systems were compared on.
-    resamples, seed, gaps
-        The settings that repeat it.
+    resamples, seed, gaps, policies
+        The settings that repeat it; no policies if the scores came from a table.
     """
 
     tests: tuple[PairTests, ...]
@@ -87,6 +96,7 @@ class Sensitivity:
     resamples: int
     seed: int
     gaps: Gaps
+    policies: Policies | None
 
     def __str__(self) -> str:
         first = self.tests[0]
@@ -95,7 +105,23 @@ class Sensitivity:
         return (
             f"sensitivity: {number} pairs of {len(first.systems)} systems, {'/'.join(map(str, topics))} topics; "
             f"resamples={self.resamples} seed={self.seed} gaps={self.gaps}"
+            f"{told(self.policies)}"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one should know about the numbers: pairs that differ on too few topics to be resampled."""
+        notes = []
+        for test in {test.measure: test for test in self.tests if test.method in RESAMPLED}.values():
+            differing = test.differing[pairs(len(test.systems))]
+            few = int(((differing > 0) & (differing < LEAST_TOPICS)).sum())
+            if few:
+                notes.append(
+                    f"{test.measure}: {few} of {len(differing)} pairs differ on fewer than {LEAST_TOPICS} topics, of "
+                    "which too many samples are all alike: the bootstrap may call mere noise significant there; the "
+                    "methods t and wilcoxon do not"
+                )
+        return tuple(notes)
 
     def __getitem__(self, key: tuple[str, Method]) -> PairTests:
         """The tests of a measure by a method."""
@@ -137,9 +163,11 @@ class Sensitivity:
                 for test in self.tests
             ],
             "pairs": self.to_frame().to_dicts(),
+            "notes": list(self.notes),
+            "policies": None if self.policies is None else self.policies.to_dict(),
             "resamples": self.resamples,
-            "seed": self.seed,
             "gaps": self.gaps,
+            "seed": self.seed,
         }
 
     def chart(self) -> altair.TopLevelMixin:
@@ -149,27 +177,26 @@ class Sensitivity:
         for test in self.tests:
             curve = test.curve()
             at = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), _POINTS)).astype(int))
-            points = pl.DataFrame({"share": (at + 1) / len(curve), "asl": curve[at]})
+            share = np.concatenate([[0.0], (at + 1) / len(curve)])
+            points = pl.DataFrame({"share": share, "asl": curve[[0, *at]]})
             frames.append(points.with_columns(measure=pl.lit(test.measure), method=pl.lit(test.method)))
-        lines = (
-            alt.Chart(pl.concat(frames))
-            .mark_line(interpolate="step-after")
-            .encode(
-                x=alt.X("share:Q", title="share of the pairs of systems", axis=alt.Axis(format="%")),
-                y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
-                color=alt.Color("measure:N", title="measure", sort=None),
-                strokeDash=alt.StrokeDash("method:N", title="method", sort=None),
-                tooltip=[
-                    "measure:N",
-                    "method:N",
-                    alt.Tooltip("share:Q", format=".1%"),
-                    alt.Tooltip("asl:Q", format=".4f"),
-                ],
-            )
+        share = alt.X("share:Q", title="share of the pairs of systems", axis=alt.Axis(format="%"))
+        base = alt.Chart(pl.concat(frames)).encode(
+            x=share.scale(domain=[0, 1]),
+            y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("measure:N", title="measure", sort=None),
+            tooltip=["measure:N", "method:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
         )
-        rule = alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05))
+        # The i-th pair holds the share from i - 1 to i: a line crosses the rule at the share that is told apart.
+        dash = alt.StrokeDash("method:N", title="method", sort=None)
+        layers = [
+            alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05)),
+            base.mark_line(interpolate="step-before").encode(strokeDash=dash),
+        ]
+        if max(len(frame) for frame in frames) <= _DOTS:
+            layers.append(base.mark_point(filled=True, size=25).transform_filter("datum.share > 0"))
         return styled(
-            alt.layer(rule, lines).properties(width=WIDTH, height=HEIGHT), "Pairs of systems by how clearly they differ"
+            alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), "Pairs of systems by how clearly they differ"
         )
 
 
@@ -189,7 +216,7 @@ def sensitivity(
         Scores of systems on topics: what `evaluate` returns, a file, a frame, or an array of systems × topics.
     methods
         How pairs are tested: studentized, shifted or sign (paired bootstrap), t, wilcoxon, or tukey (randomised Tukey
-        HSD, corrected for all pairs).
+        HSD, corrected for all pairs); several as in t,tukey.
     resamples
         How many bootstrap samples or randomisations.
     seed
@@ -207,7 +234,9 @@ def sensitivity(
     With z the differences of a pair over topics and w = z − z̄, the achieved significance level (ASL) is the share of
     the bootstrap samples with |t(w*)| ≥ |t(z)| (studentized), with |w̄*| ≥ |z̄| (shifted), or whose z̄* has not the
     sign of z̄ (sign; one-sided, so it finds more). The samples are the same for all pairs and measures of equal numbers
-    of topics. Runs with the same scores have ASL 1. A sample without variance has t = 0: a convention for setting
+    of topics. Runs with the same scores have ASL 1. A sample without
+    variance has t = 0 and never counts, so that pairs which differ on fewer than 5 topics look more significant than
+    they are: `notes` tells how many there are. A sample without variance has t = 0: a convention for setting
     measures against each other. `compare`, a test whose rate of error must hold, takes |t| for infinite there. tukey is
     a p-value, (b + 1)/(resamples + 1). Sakai, SIGIR 2006; Carterette, TOIS 2012.
 
@@ -224,24 +253,30 @@ def sensitivity(
     if not chosen:
         raise GainfulError(f"methods: expected some of {', '.join(get_args(Method))}, got none")
     check_resamples(resamples)
-    matrices = complete_matrices(read_scores(scores), gaps=gaps)
+    given = read_scores(scores)
+    matrices = complete_matrices(given, gaps=gaps)
     return Sensitivity(
         tests=tuple(_tests(matrix, method, resamples, seed) for matrix in matrices for method in dict.fromkeys(chosen)),
         topics={matrix.measure: len(matrix.topics) for matrix in matrices},
         resamples=resamples,
         seed=seed,
         gaps=gaps,
+        policies=given.policies,
     )
 
 
 def _tests(matrix: ScoreMatrix, method: Method, resamples: int, seed: int) -> PairTests:
     means = matrix.values.mean(axis=1)
+    first, second = pairs(len(matrix.systems))
+    noise = rounding(matrix.values, first, second)[:, None]
+    differing = (np.abs(matrix.values[first] - matrix.values[second]) > noise).sum(axis=1)
     return PairTests(
         measure=matrix.measure,
         method=method,
         systems=matrix.systems,
         asl=_levels(matrix.values, method, resamples, seed),
         difference=means[:, None] - means[None, :],
+        differing=np.asarray(square(differing, len(matrix.systems), 0), np.int64),
     )
 
 
@@ -255,8 +290,3 @@ def _levels(values: FloatArray, method: Method, resamples: int, seed: int) -> Fl
             return tukey_hsd(values, resamples=resamples, seed=seed).p()
         case _:
             return bootstrap(values, variant=method, without_variance="zero", resamples=resamples, seed=seed).share()
-
-
-def _check_alpha(alpha: float) -> None:
-    if not 0.0 < alpha < 1.0:
-        raise GainfulError(f"alpha: expected a number between 0 and 1, got {alpha}")

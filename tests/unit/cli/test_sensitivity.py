@@ -44,6 +44,11 @@ def test_from_judgments_and_runs(gainful, tmp_path):
     assert {row["measure"] for row in csv.DictReader(io.StringIO(one.out))} == {"P@5"}
 
 
+def test_notes(gainful, table):
+    table.write_text("query_id,a,b\n1,.1,.3\n2,.2,.5\n", encoding="utf-8")
+    assert "\nnote: score: 1 of 1 pairs differ on fewer than 5 topics" in gainful("sensitivity", "--scores", table).err
+
+
 def test_json_and_latex(gainful, table):
     content = json.loads(gainful("sensitivity", "--scores", table, "--format", "json", "--seed", "3").out)
     assert content["seed"] == 3
@@ -75,7 +80,7 @@ def test_chart(gainful, table, tmp_path, ending, start):
             "c.gif: expected a name that ends in .html, .svg, .png, .pdf, .json",
         ),
         (["--scores", "s.csv", "-m", "AP"], "No scores of 'AP'; there are: score."),
-        (["--scores", "s.csv", "--alpha", "5"], "alpha: expected a number between 0 and 1, got 5.0"),
+        (["--scores", "s.csv", "--alpha", "5"], "alpha: expected a number between 0 and 1, both excluded, got 5.0"),
         (["q", "AP"], "AP: no such file; if you mean the measure, write -m AP"),
     ],
 )

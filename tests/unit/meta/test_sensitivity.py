@@ -89,7 +89,12 @@ def test_summaries_by_hand():
     asl[1, 2] = asl[2, 1] = 0.30
     means = np.array([0.1, 0.6, 0.4])
     test = PairTests(
-        measure="AP", method="t", systems=("a", "b", "c"), asl=asl, difference=means[:, None] - means[None, :]
+        measure="AP",
+        method="t",
+        systems=("a", "b", "c"),
+        asl=asl,
+        difference=means[:, None] - means[None, :],
+        differing=np.full((3, 3), 9),
     )
     assert test.curve().tolist() == [0.01, 0.04, 0.30]
     assert test.discriminative_power(0.05) == pytest.approx(2 / 3)
@@ -117,7 +122,12 @@ def test_measures_and_methods_side_by_side():
     assert row["difference"].item() == pytest.approx(means[0] - means[3])
     content = found.to_dict()
     assert (content["resamples"], content["seed"], content["gaps"]) == (99, 5, "error")
-    assert str(found) == "sensitivity: 10 pairs of 5 systems, 12 topics; resamples=99 seed=5 gaps=error"
+    assert str(found) == (
+        "sensitivity: 10 pairs of 5 systems, 12 topics; resamples=99 seed=5 gaps=error "
+        "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
+    )
+    assert content["policies"] == scores.policies.to_dict()
+    assert gf.sensitivity(scores["AP"], methods="t").to_dict()["policies"] is None
 
 
 def test_block_size_changes_nothing(monkeypatch):
@@ -133,8 +143,84 @@ def test_chart_shows_every_curve():
     chart = gf.sensitivity(scores, methods=["t", "sign"], resamples=50).chart().to_dict()
     rows = max(chart["datasets"].values(), key=len)
     assert {(row["measure"], row["method"]) for row in rows} == {("score", "t"), ("score", "sign")}
-    assert len(rows) == 2 * 28
-    assert [row["share"] for row in rows if row["method"] == "t"] == pytest.approx([k / 28 for k in range(1, 29)])
+    assert len(rows) == 2 * 29
+    assert [row["share"] for row in rows if row["method"] == "t"] == pytest.approx([k / 28 for k in range(29)])
+
+
+def drawn(chart, share):
+    """What the line shows at a share: of step-before, the value of the next point."""
+    layers = [layer for layer in chart["layer"] if layer["mark"]["type"] == "line"]
+    assert [layer["mark"]["interpolate"] for layer in layers] == ["step-before"]
+    points = max(chart["datasets"].values(), key=len)
+    return next(point["asl"] for point in points if point["share"] >= share)
+
+
+def test_chart_crosses_alpha_at_the_discriminative_power():
+    """a and b differ clearly from c and d, 4 of 6 pairs; no other pair differs at all."""
+    low = np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.3])
+    high = low + np.array([0.5, 0.4, 0.5, 0.4, 0.5, 0.45])
+    found = gf.sensitivity([low, low, high, high], methods="t")
+    chart = found.chart().to_dict()
+    assert found.tests[0].discriminative_power(0.05) == pytest.approx(4 / 6)
+    assert drawn(chart, 0.0) < 0.05
+    assert drawn(chart, 0.66) < 0.05
+    assert drawn(chart, 0.67) == 1.0
+    assert drawn(chart, 1.0) == 1.0
+    line = next(layer for layer in chart["layer"] if layer["mark"]["type"] == "line")
+    assert line["encoding"]["x"]["scale"] == {"domain": [0, 1]}
+    assert {layer["mark"]["type"] for layer in chart["layer"]} == {"rule", "line", "point"}
+
+
+def test_chart_of_two_systems_is_a_line():
+    found = gf.sensitivity([[0.1, 0.2, 0.3], [0.2, 0.5, 0.4]], methods="t")
+    (points,) = (rows for rows in found.chart().to_dict()["datasets"].values() if len(rows) > 1)
+    level = found.tests[0].asl[0, 1]
+    assert [(point["share"], point["asl"]) for point in points] == [(0.0, level), (1.0, level)]
+
+
+def test_chart_of_many_pairs_has_no_dots():
+    chart = gf.sensitivity(np.random.default_rng(2).random((9, 10)), methods="t").chart().to_dict()
+    assert {layer["mark"]["type"] for layer in chart["layer"]} == {"rule", "line"}
+
+
+class TestNotes:
+    """Resampling so few topics calls noise significant: two topics always do."""
+
+    note = (
+        "score: {} pairs differ on fewer than 5 topics, of which too many samples are all alike: the bootstrap may "
+        "call mere noise significant there; the methods t and wilcoxon do not"
+    )
+
+    def test_two_topics(self):
+        found = gf.sensitivity([[0.1, 0.2], [0.3, 0.6], [0.1, 0.2]])
+        assert found.tests[0].asl[0, 1] < 0.05
+        assert found.notes == (self.note.format("2 of 3"),)  # the third pair is the same run
+        assert found.to_dict()["notes"] == list(found.notes)
+
+    @pytest.mark.parametrize(("differing", "noted"), [(0, False), (1, True), (4, True), (5, False)])
+    def test_few_differences_among_many_topics(self, differing, noted):
+        scores = np.full((2, 30), 0.5)
+        scores[1, :differing] += 0.1
+        found = gf.sensitivity(scores, methods=["sign", "shifted"])
+        assert found.notes == ((self.note.format("1 of 1"),) if noted else ())
+        assert found.tests[0].differing.tolist() == [[0, differing], [differing, 0]]
+
+    def test_other_methods_need_none(self):
+        assert gf.sensitivity([[0.1, 0.2], [0.3, 0.6]], methods=["t", "wilcoxon", "tukey"]).notes == ()
+
+
+def test_geometric_means_are_refused():
+    rows = [(run, "GMAP", topic, 0.1) for run in "ab" for topic in "12"]
+    frame = pl.DataFrame(rows, schema=["run", "measure", "query_id", "score"], orient="row")
+    message = (
+        "GMAP: expected a measure that is averaged over topics, got a geometric mean, which this analysis is not "
+        "about: take AP instead"
+    )
+    for analysis in (gf.sensitivity, gf.reliability, gf.topics_needed):
+        with pytest.raises(gf.DataError) as caught:
+            analysis(frame)
+        assert str(caught.value) == message
+    assert gf.stability(frame).curves[0].measure == "GMAP"
 
 
 class TestRefused:
@@ -186,7 +272,9 @@ class TestRefused:
 
     def test_alpha(self):
         test = gf.sensitivity([[0.1, 0.2], [0.2, 0.5]], methods="t").tests[0]
-        with pytest.raises(gf.GainfulError, match=r"^alpha: expected a number between 0 and 1, got 1\.5$"):
+        with pytest.raises(
+            gf.GainfulError, match=r"^alpha: expected a number between 0 and 1, both excluded, got 1\.5$"
+        ):
             test.discriminative_power(1.5)
 
     def test_unknown_test(self):
