@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
@@ -25,7 +24,7 @@ def agreement(
     files: Files = (),
     /,
     *,
-    correlation: Annotated[tuple[Correlation, ...], Parameter(negative="", show_default=" ".join)] = CORRELATIONS,
+    correlation: Annotated[tuple[Correlation, ...], choices(CORRELATIONS)] = CORRELATIONS,
     confidence: float = 0.95,
     resamples: Whole = 1000,
     p: float = 0.9,

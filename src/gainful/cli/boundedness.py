@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated
 
-from cyclopts import Parameter, Token
+from cyclopts import Parameter
 
-from gainful.cli.inputs import refuse_measures, whole
+from gainful.cli.inputs import refuse_measures
+from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
 from gainful.cli.progress import reading
 from gainful.cli.results import Shown
@@ -17,8 +18,8 @@ from gainful.meta.boundedness import Boundedness
 from gainful.meta.boundedness import boundedness as boundedness_of
 
 
-def _whole_numbers(type_: type, tokens: Sequence[Token]) -> tuple[int, ...]:
-    return tuple(whole(type_, [token]) for token in tokens)
+def _commas(values: tuple[int, ...]) -> str:
+    return ",".join(map(str, values))
 
 
 @shell_of(boundedness_of)
@@ -27,7 +28,7 @@ def boundedness(
     runs: Annotated[tuple[str, ...], Parameter(name="RUN...", show_default=False)] = (),
     /,
     *,
-    cutoff: Annotated[tuple[int, ...], Parameter(converter=_whole_numbers, negative="", consume_multiple=True)] = (20,),
+    cutoff: Annotated[tuple[int, ...], WHOLES, Parameter(show_default=_commas)] = (20,),
     gains: str = "linear",
     discount: str = "log2",
     ties: Ties = "trec",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated
 
-from cyclopts import Parameter, Token
-
-from gainful.cli.inputs import Files, Source, whole
+from gainful.cli.inputs import Files, Source
+from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
@@ -16,19 +15,12 @@ from gainful.meta.reliability import Estimate, Reliability
 from gainful.meta.reliability import reliability as reliability_of
 
 
-def _whole_numbers(type_: type, tokens: Sequence[Token]) -> tuple[int, ...]:
-    return tuple(whole(type_, [token]) for token in tokens)
-
-
-Sizes = Annotated[tuple[int, ...] | None, Parameter(converter=_whole_numbers, negative="", consume_multiple=True)]
-
-
 @shell_of(reliability_of)
 def reliability(
     files: Files = (),
     /,
     *,
-    sizes: Sizes = None,
+    sizes: Annotated[tuple[int, ...] | None, WHOLES] = None,
     target: float = 0.95,
     confidence: float = 0.95,
     gaps: Gaps = "error",

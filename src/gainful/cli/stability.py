@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated
 
-from cyclopts import Parameter, Token
-
 from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
@@ -20,25 +19,12 @@ from gainful.meta.stability import stability as stability_of
 _RATES = (0.1, 0.05, 0.02)
 
 
-def _numbers(_: object, tokens: Sequence[Token]) -> tuple[int, ...]:
-    """Whole numbers, several in one word if there are commas between."""
-    words = [word for token in tokens for word in token.value.split(",")]
-    try:
-        return tuple(int(word) for word in words)
-    except ValueError:
-        wrong = ",".join(words)
-        raise ValueError(f"expected whole numbers such as 5,10,25, got {wrong!r}.") from None
-
-
-Sizes = Annotated[tuple[int, ...] | None, Parameter(converter=_numbers, negative="", n_tokens=1)]
-
-
 @shell_of(stability_of)
 def stability(
     files: Files = (),
     /,
     *,
-    sizes: Sizes = None,
+    sizes: Annotated[tuple[int, ...] | None, WHOLES] = None,
     draws: Whole = 200,
     fuzziness: float = 0.05,
     fuzzy: Fuzzy = "relative",

@@ -230,9 +230,9 @@ def agreement(
     scores
         Scores of two or more measures: what `evaluate` returns, a file or a frame.
     correlation
-        What to compute, the first being shown in charts: tau_b (Kendall's τ, corrected for ties), tau_a (Kendall's τ),
-        tau_ap (τ_AP, in which the top counts more), rho (Spearman's ρ), rbo (rank-biased overlap), rms (root mean
-        square difference of the scores themselves).
+        What to compute, such as tau_b,rbo, the first being shown in charts: tau_b (Kendall's τ, corrected for ties),
+        tau_a (Kendall's τ), tau_ap (τ_AP, in which the top counts more), rho (Spearman's ρ), rbo (rank-biased overlap),
+        rms (root mean square difference of the scores themselves).
     confidence
         Of the intervals.
     resamples

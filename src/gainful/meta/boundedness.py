@@ -268,7 +268,7 @@ def boundedness(
     runs
         Runs whose rankings to check: files, folders or globs, dicts or frames; none are needed for the ranges.
     cutoff
-        Ranks that count; several give an answer each.
+        Ranks that count; several, such as 5,20, give an answer each.
     gains
         What a label gains: linear (the label), exp (2^label - 1), or a map such as "{-2: -10}"; labels that the map
         does not name gain themselves.

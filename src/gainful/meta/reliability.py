@@ -312,7 +312,8 @@ def reliability(
     scores
         What `evaluate` returns, or anything that `read_scores` takes.
     sizes
-        The numbers of topics to give the coefficients for; by default from 1 to where the target is reached.
+        The numbers of topics to give the coefficients for, such as 25,100; by default from 1 to where the target is
+        reached.
     target
         The reliability that the topics are counted for, between 0 and 1.
     confidence

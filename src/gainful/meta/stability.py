@@ -184,8 +184,9 @@ def stability(
     scores
         Scores of systems on topics: what `evaluate` returns, a file, a frame, or an array of systems × topics.
     sizes
-        How many topics to draw; by default up to 25 sizes, evenly spread up to half of the topics. Beyond the half,
-        draws share so many topics that the error rate looks too good: it is 0 by construction when all are drawn.
+        How many topics to draw, such as 5,10; by default up to 25 sizes, evenly spread up to half of the topics. Beyond
+        the half, draws share so many topics that the error rate looks too good: it is 0 by construction when all are
+        drawn.
     draws
         How many times topics are drawn, the same ones for every measure.
     fuzziness
