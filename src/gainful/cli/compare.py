@@ -31,6 +31,7 @@ WORSE = 3
 # A table of more pairs is not read; csv has them all.
 _MOST_PAIRS = 20
 _MOVERS = 5
+_MOST_NOTES = 5
 # As papers mark runs against a baseline: significantly better, significantly worse.
 _BETTER, _WORSE = "†", "‡"
 _IN_LATEX = {_BETTER: r"\dagger", _WORSE: r"\ddagger"}
@@ -79,7 +80,7 @@ def compare(
         Exit with status 3 if a run is significantly worse than the baseline on some measure.
     margin
         With --fail-if-worse: exit with status 3 unless every run is shown to be no more than this (in units of the
-        score) below the baseline, at confidence 1 - alpha.
+        score) worse than the baseline, at confidence 1 - alpha.
     """
     _check(fail_if_worse, baseline, margin, movers)
     with shown.working():
@@ -99,6 +100,7 @@ def compare(
         tables = [_means(result, alpha, latex=shape == "latex")]
         failures = result.worse(margin, alpha)["reason"].to_list() if fail_if_worse else []
     remarks = list(_remarks(result, alpha)) if shape in ("table", "latex") else []
+    remarks += _contradictions(result, alpha)
     number_of_pairs = len(result.contrasts) * len(result.contrasts[0].first)
     moved = _Moved(result, _MOVERS if movers is None else movers)
     if shape == "table":
@@ -268,8 +270,26 @@ def _remarks(result: Comparison, alpha: float) -> Iterator[str]:
         yield f"note: neither higher nor lower is better for {', '.join(neutral)}: better means higher there"
 
 
+def _contradictions(result: Comparison, alpha: float) -> list[str]:
+    """Pairs in which the test and the mean speak for different runs: ranks heed small differences, means large ones."""
+    found = []
+    for one in result.contrasts:
+        better = one.sign() * one.direction > 0
+        found += [
+            f"note: {one.measure}: {result.systems[one.first[at]]!r} is significantly "
+            f"{'better' if better[at] else 'worse'} than {result.systems[one.second[at]]!r} by signed ranks, but not "
+            "by its mean"
+            for at in np.flatnonzero(one.against_the_mean(alpha))
+        ]
+    more = len(found) - _MOST_NOTES
+    return found if more <= 0 else [*found[:_MOST_NOTES], f"note: and so for {more} more pair{'s' if more > 1 else ''}"]
+
+
 def _passed(result: Comparison, margin: float | None, alpha: float) -> str:
     measures = ", ".join(one.measure for one in result.contrasts)
     if margin is None:
         return f"no run is significantly worse than {result.baseline!r} on {measures} (alpha={alpha:g})"
-    return f"every run is shown to be within {margin:g} of {result.baseline!r} on {measures} (alpha={alpha:g})"
+    return (
+        f"every run is shown to be no more than {margin:g} worse than {result.baseline!r} on {measures} "
+        f"(alpha={alpha:g})"
+    )

@@ -14,7 +14,17 @@ from gainful.evaluate import read_scores
 from gainful.stats.corrections import Method as Correction
 from gainful.stats.corrections import corrected
 from gainful.stats.intervals import Interval, check_confidence, mean_interval
-from gainful.stats.paired import bootstrap, pairs, randomisation, rounding, t_statistic, t_test, tukey_hsd, wilcoxon
+from gainful.stats.paired import (
+    bootstrap,
+    pairs,
+    randomisation,
+    rounding,
+    signed_ranks,
+    t_statistic,
+    t_test,
+    tukey_hsd,
+    wilcoxon,
+)
 from gainful.stats.resample import FloatArray, check_resamples, generator
 
 __all__ = ["Comparison", "Contrasts", "compare"]
@@ -64,10 +74,11 @@ def compare(
 
     Notes
     -----
-    All tests are two-sided, on the differences z of two runs over topics. p of a Monte Carlo test is
-    (b + 1)/(resamples + 1), never 0; the randomisation test is exact where 2ᵀ, for T topics, is no more than
-    `resamples`. Identical runs have p = 1. The effect size is mean(z)/sd(z). Counts (measures that are summed over
-    topics) are compared by their mean per topic.
+    All tests are two-sided, on the differences z of two runs over topics. p of a Monte Carlo test is (b + 1)/(resamples
+    + 1), never 0; the randomisation test is exact where 2ᵀ, for T topics, is no more than `resamples`. Identical runs
+    have p = 1. Which of two runs is better, where they differ significantly, is what the test is about: for wilcoxon
+    the sum of the signed ranks, for all others the mean difference. The effect size is mean(z)/sd(z). Counts (measures
+    that are summed over topics) are compared by their mean per topic.
 
     Examples
     --------
@@ -98,6 +109,8 @@ def compare(
         (low, difference_low), (high, difference_high) = (np.split(end, [len(values)]) for end in ends)
         p = _p(values, test, resamples, seed, against)[(first, second) if against is None else first]
         gain = -z if higher == "worse" else z
+        difference = z.mean(axis=1)
+        tested = signed_ranks(values, first, second).sum(axis=1) if test == "wilcoxon" else difference
         return Contrasts(
             measure=matrix.measure,
             higher=higher,
@@ -108,13 +121,14 @@ def compare(
             high=high,
             first=first,
             second=second,
-            difference=z.mean(axis=1),
+            difference=difference,
             difference_low=difference_low,
             difference_high=difference_high,
             effect=np.nan_to_num(t_statistic(z, noise) / np.sqrt(z.shape[1]), nan=0.0, posinf=np.inf, neginf=-np.inf),
             wins=(gain > 0.0).sum(axis=1),
             ties=(gain == 0.0).sum(axis=1),
             losses=(gain < 0.0).sum(axis=1),
+            direction=np.sign(tested).astype(np.int64),
             p=p,
             p_corrected=p if test == "tukey" else corrected(p, correction),
         )

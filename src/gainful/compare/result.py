@@ -14,7 +14,7 @@ from gainful.data.paired import Gaps
 from gainful.errors import DataError, GainfulError, did_you_mean
 from gainful.stats.corrections import Method as Correction
 from gainful.stats.intervals import Interval, mean_interval
-from gainful.stats.paired import IntArray
+from gainful.stats.paired import CLOSE, IntArray, rounding
 from gainful.stats.resample import FloatArray
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ class Contrasts:
     wins, ties, losses
         Of each pair, the topics in which the run is better than, equal to, worse than the other; higher counts as
         better where neither is.
+    direction
+        Of each pair, 1 where the test takes the run for higher than the other, -1 for lower, 0 for neither: the sign of
+        the sum of signed ranks for wilcoxon, of the difference for all other tests.
     p, p_corrected
         Of each pair, as tested, and corrected for the number of pairs.
     """
@@ -65,6 +68,7 @@ class Contrasts:
     wins: IntArray
     ties: IntArray
     losses: IntArray
+    direction: IntArray
     p: FloatArray
     p_corrected: FloatArray
 
@@ -79,14 +83,19 @@ class Contrasts:
     def better(self, alpha: float = 0.05) -> NDArray[np.bool_]:
         """Runs × runs: whether the row's run is significantly better than the column's (higher, if neither is).
 
-        The difference of the means says which one is better.
+        The `direction` of the test says which one is better.
         """
         _check_alpha(alpha)
         won = np.zeros((len(self.mean), len(self.mean)), np.bool_)
-        found, gain = self.p_corrected < alpha, self.sign() * self.difference
+        found, gain = self.p_corrected < alpha, self.sign() * self.direction
         won[self.first, self.second] = found & (gain > 0.0)
         won[self.second, self.first] = found & (gain < 0.0)
         return won
+
+    def against_the_mean(self, alpha: float = 0.05) -> NDArray[np.bool_]:
+        """Of each pair, whether it differs significantly, and the better of the two has not the better mean."""
+        _check_alpha(alpha)
+        return (self.p_corrected < alpha) & (self.direction * np.sign(self.difference) <= 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -178,9 +187,10 @@ class Comparison:
         ----------
         margin
             Without it, a run is worse if it is so significantly, after correction. With it, a run counts as worse
-            unless it is shown not to be worse by more than this (in units of the score): unless the one-sided bound of
-            the difference, the end of the two-sided interval of confidence 1 − 2·alpha, stays within. Bounds are not
-            corrected: all of them must hold, so more of them make it harder to pass, never easier.
+            unless it is shown to be no more than this (in units of the score) worse: unless the one-sided bound of the
+            difference, the end of the two-sided interval of confidence 1 − 2·alpha, is at least −margin, up to
+            rounding. Bounds are not corrected: all of them must hold, so more of them make it harder to pass, never
+            easier.
         alpha
             The level.
         """
@@ -205,7 +215,7 @@ class Comparison:
         sign = one.sign()
         if margin is None:
             bound = np.full(len(one.first), np.nan)
-            failed = (one.p_corrected < alpha) & (sign * one.difference < 0.0)
+            failed = (one.p_corrected < alpha) & (sign * one.direction < 0.0)
         else:
             low, high = mean_interval(
                 one.differences(),
@@ -215,20 +225,25 @@ class Comparison:
                 seed=self.seed,
             )
             bound = low if sign > 0 else high
-            failed = ~(sign * bound > -margin)
+            noise = rounding(one.values, one.first, one.second)
+            failed = ~(sign * bound >= -margin * (1.0 + CLOSE) - noise)
         rows: list[tuple[object, ...]] = []
         for at in np.flatnonzero(failed):
             run, difference, p = self.systems[one.first[at]], float(one.difference[at]), float(one.p_corrected[at])
             means = f"{one.mean[one.first[at]]:.4f} and {one.mean[one.second[at]]:.4f}"
             if margin is None:
                 corrects = "" if self.correction == "none" else f", correction={self.correction}"
-                why = f"is worse than {self.baseline!r}: {means}, p = {p:.2g} < {alpha:g} (test={self.test}{corrects})"
+                ranks = ", worse by signed ranks, not by the mean" if one.against_the_mean(alpha)[at] else ""
+                why = (
+                    f"is worse than {self.baseline!r}: {means}{ranks}, p = {p:.2g} < {alpha:g} "
+                    f"(test={self.test}{corrects})"
+                )
                 rows.append((one.measure, run, difference, None, p, f"{one.measure}: {run!r} {why}"))
             else:
                 reach = abs(float(bound[at]))
                 why = (
-                    f"is not shown to be within {margin:g} of {self.baseline!r}: {means}, at {1.0 - alpha:.4g} "
-                    f"confidence it may be worse by {reach:.4f} (interval={self.interval})"
+                    f"is not shown to be no more than {margin:g} worse than {self.baseline!r}: {means}, at "
+                    f"{1.0 - alpha:.4g} confidence it may be worse by {reach:.4f} (interval={self.interval})"
                 )
                 rows.append((one.measure, run, difference, float(bound[at]), p, f"{one.measure}: {run!r} {why}"))
         return rows
@@ -248,7 +263,7 @@ class Comparison:
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """A row a measure and pair: means, difference (run − other) and its interval, effect, wins, p, corrected p."""
+        """A row a measure and pair: means, difference (run − other), interval, effect, wins, direction, p-values."""
         names = pl.Series(self.systems, dtype=pl.String)
         return pl.concat(
             pl.DataFrame(
@@ -264,6 +279,7 @@ class Comparison:
                     "wins": one.wins,
                     "ties": one.ties,
                     "losses": one.losses,
+                    "direction": one.direction,
                     "p": one.p,
                     "p_corrected": one.p_corrected,
                 }

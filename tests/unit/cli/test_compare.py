@@ -290,8 +290,8 @@ class TestPipeline:
             "compare", "--scores", scores, "--baseline", "c", "--fail-if-worse", "--margin", "0.05"
         )
         assert status == 3
-        assert [line[:60] for line in err.splitlines() if line.startswith("fail")] == [
-            "fail: score: 'b' is not shown to be within 0.05 of 'c': 0.40"
+        assert [line[:64] for line in err.splitlines() if line.startswith("fail")] == [
+            "fail: score: 'b' is not shown to be no more than 0.05 worse than"
         ]
 
     def test_within_the_margin(self, gainful, two):
@@ -300,7 +300,37 @@ class TestPipeline:
         assert gainful(*words, "0.1116").status == 3
         status, _, err = gainful(*words, "0.1117")
         assert status == 0
-        assert err.splitlines()[-1] == "pass: every run is shown to be within 0.1117 of 'old' on score (alpha=0.05)"
+        assert err.splitlines()[-1] == (
+            "pass: every run is shown to be no more than 0.1117 worse than 'old' on score (alpha=0.05)"
+        )
+
+    def test_no_more_than_0_worse(self, gainful, tmp_path):
+        pl.DataFrame({"old": BASE, "new": BASE}).write_csv(tmp_path / "same.csv")
+        words = ("compare", "--scores", tmp_path / "same.csv", "--baseline", "old", "--fail-if-worse", "--margin", "0")
+        assert gainful(*words).status == 0
+
+    def test_ranks_and_mean_disagree(self, gainful, tmp_path):
+        """19 small wins and one large loss: better by Wilcoxon's test, which is told, and not worse."""
+        new = 0.9 + np.array([*(0.01 + 0.0005 * np.arange(19)), -0.9])
+        pl.DataFrame({"old": np.full(20, 0.9), "new": new}).write_csv(tmp_path / "s.csv")
+        words = ("compare", "--scores", tmp_path / "s.csv", "--test", "wilcoxon", "--fail-if-worse", "--baseline")
+        status, out, err = gainful(*words, "old")
+        note = "note: score: 'new' is significantly better than 'old' by signed ranks, but not by its mean\n"
+        assert status == 0
+        assert cells(out.splitlines()[3]) == ["new", "0.8688", "†"]
+        assert note in err
+        assert note in gainful(*words, "old", "--format", "csv").err
+        status, out, err = gainful(*words, "new")
+        assert status == 3
+        assert cells(out.splitlines()[3]) == ["old", "0.9000", "‡"]
+        assert "note: score: 'old' is significantly worse than 'new' by signed ranks, but not by its mean\n" in err
+
+    def test_many_disagreements_are_counted(self, gainful, tmp_path):
+        runs = {f"r{i}": 0.9 + np.array([*(0.01 + 0.0005 * np.arange(19)), -0.9]) * i for i in range(5)}
+        pl.DataFrame(runs).write_csv(tmp_path / "s.csv")
+        err = gainful("compare", "--scores", tmp_path / "s.csv", "--test", "wilcoxon").err
+        assert err.count("by signed ranks") == 5
+        assert "note: and so for 5 more pairs\n" in err  # of 10
 
     def test_level(self, gainful, two):
         words = ("compare", "--scores", two, "--baseline", "old", "--fail-if-worse", "--alpha", "0.00001")
