@@ -118,8 +118,15 @@ class TestFeatures:
         )
 
     def test_letor_features_that_are_not_there_are_0(self, tmp_path):
-        examples = read_examples(write(tmp_path / "a.txt", "1 qid:1 2:5\n"))
-        assert examples.matrix(("1", "2", "9")).tolist() == [[0.0, 5.0, 0.0]]
+        examples = read_examples(write(tmp_path / "a.txt", "1 qid:1 1:7 2:5\n"))
+        assert examples.matrix(("2", "9", "1")).tolist() == [[5.0, 0.0, 7.0]]
+
+    def test_fingerprint(self):
+        frame = pl.DataFrame({"qid": [1, 1], "docno": ["a", "b"], "label": [1, 0], "x": [1.0, 2.0]})
+        changed = [frame.with_columns(x=pl.Series([1.0, 3.0])), frame.rename({"x": "y"}), frame.with_columns(label=0)]
+        prints = [read_examples(one).fingerprint() for one in (frame, *changed)]
+        assert len(set(prints)) == 4
+        assert read_examples(frame.clone()).fingerprint() == prints[0]
 
 
 class TestRefused:
