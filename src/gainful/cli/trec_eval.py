@@ -35,6 +35,7 @@ _OPTIONS = (
 _SHORT = "".join(letter + (":" if value else "") for letter, value, _, _ in _OPTIONS)
 _LONG = [name + ("=" if value else "") for _, value, name, _ in _OPTIONS]
 _LETTER = {f"--{name}": f"-{letter}" for letter, _, name, _ in _OPTIONS}
+_DIGITS = 15  # which a float64 holds
 _FORMATS = {"-R": "qrels", "-T": "trec_results"}
 _UNSUPPORTED = {
     "-D": "-D: there is no debug output; 'gainful explain' shows how a score comes about",
@@ -115,8 +116,10 @@ def _parse(words: list[str]) -> _Wanted:
 
 
 def _number(option: str, value: str, pattern: str, expected: str) -> float:
-    if not re.fullmatch(pattern, value, re.ASCII) or len(value) > 15:
+    if not re.fullmatch(pattern, value, re.ASCII):
         raise CycloptsError(msg=f"{option}: expected {expected}, got {value!r}.")
+    if len(value) > _DIGITS:
+        raise CycloptsError(msg=f"{option}: expected {expected}, of at most {_DIGITS} digits, got {value!r}.")
     return float(value)
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from gainful.compat.trec_eval import topics_of_trec, values_of
+from gainful.compat.trec_eval import check_number, topics_of_trec, values_of
 from gainful.compat.trec_measures import Setting, whole_part
 from gainful.compat.trec_select import select
 from gainful.compat.trec_table import GROUPS, TABLE, Column
@@ -21,7 +21,7 @@ from gainful.data.pool import runs_of_equal
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.data.scores import FLOOR
-from gainful.errors import DataError, MeasureError
+from gainful.errors import DataError, MeasureError, PolicyError
 from gainful.io.read import read_qrels, read_run
 from gainful.io.text import QRELS, RUN, Layout, read_text
 
@@ -45,7 +45,7 @@ Value = TypeVar("Value")
 
 
 class InputTypeError(DataError, TypeError):
-    """A dict whose keys or values are not what they must be; a TypeError, as pytrec_eval raises."""
+    """An argument, or a key or value of a dict, that is not what it must be; a TypeError, as pytrec_eval raises."""
 
 
 class RelevanceEvaluator:
@@ -56,9 +56,10 @@ class RelevanceEvaluator:
     query_relevance
         ``{topic: {document: label}}``, or whatever `gainful.read_qrels` takes. A negative label is not judged.
     measures
-        trec_eval's names: ``map``, ``ndcg_cut.5,10`` or ``ndcg_cut_10``, ``official``.
+        trec_eval's names: ``map``, ``ndcg_cut.5,10`` or ``ndcg_cut_10``, ``official``. A measure whose results have one
+        key whatever its parameters (``set_F.0.5``) can be asked for with one choice of them at a time.
     relevance_level
-        The label from which a document is relevant.
+        The label from which a document is relevant: a number above 0.
     judged_docs_only_flag
         Whether unjudged documents are removed before all else.
 
@@ -77,7 +78,7 @@ class RelevanceEvaluator:
         judged_docs_only_flag: bool = False,
     ) -> None:
         self._columns = _columns(measures)
-        self._level = float(relevance_level)
+        self._level = _level(relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         try:
             self._qrels = read_qrels(query_relevance)
@@ -155,11 +156,30 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 def _columns(measures: Iterable[str]) -> list[Column]:
     if isinstance(measures, str) or not isinstance(measures, Iterable):
         raise InputTypeError(f"expected a set of measures such as {{'map', 'ndcg_cut.10'}}, got {measures!r}")
-    columns = select(measures)
-    for column in columns:
+    names: list[str] = []
+    for text in measures:
+        if not isinstance(text, str):
+            raise InputTypeError(f"expected names of measures such as 'map', got {text!r} ({type(text).__name__})")
+        names += sorted(supported_nicknames.get(text, (text,)))
+    by_key: dict[str, Column] = {}
+    for column in select(names):
         if column.entry.name in _LATER:
             raise MeasureError(f"{column.entry.name} is not in pytrec_eval: use gainful.compat.trec_eval.trec_eval")
-    return columns
+        other = by_key.setdefault(_key(column), column)
+        if other.arguments != column.arguments:
+            both = " and ".join(sorted((other.name, column.name)))
+            raise MeasureError(
+                f"{both} would have the same key, {_key(column)!r}, in the results: ask for one of them at a time"
+            )
+    return list(by_key.values())
+
+
+def _level(given: object) -> float:
+    try:
+        check_number("relevance_level", given, above=True)
+    except PolicyError as error:
+        raise InputTypeError(str(error)) from None
+    return float(given)  # type: ignore[arg-type]  # checked to be a number
 
 
 def _key(column: Column) -> str:

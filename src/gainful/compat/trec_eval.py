@@ -161,10 +161,10 @@ def trec_eval(
     >>> dict(result.summary)
     {'map': 0.5, 'P_1': 0.0, 'P_2': 0.5}
     """
-    _check("level", level, at_least=0)
-    _check("documents", documents, at_least=0, whole=True)
+    check_number("level", level)
+    check_number("documents", documents, whole=True)
     if depth is not None:
-        _check("depth", depth, at_least=1, whole=True)
+        check_number("depth", depth, least=1, whole=True)
     columns = tuple(select([measures] if isinstance(measures, str) else measures))
     ranked, tag = _source(run)
     reading = iterate_runs(ranked)  # in the background, while the judgments are read
@@ -196,10 +196,16 @@ def trec_eval(
     )
 
 
-def _check(name: str, value: object, *, at_least: int, whole: bool = False) -> None:
+def check_number(name: str, value: object, *, least: int = 0, whole: bool = False, above: bool = False) -> None:
+    """Refuse what is no number of at least `least` (or `above` it)."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not at_least <= value < 2**53:
-        wanted = f"a {'whole ' if whole else ''}number of at least {at_least}"
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, kinds)
+        or not least <= value < 2**53
+        or (above and value == least)
+    ):
+        wanted = f"a {'whole ' if whole else ''}number {'above' if above else 'of at least'} {least}"
         raise PolicyError(f"The {name!r} parameter must be {wanted}, got {value!r} instead.")
 
 

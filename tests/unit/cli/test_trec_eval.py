@@ -122,6 +122,9 @@ def test_help(gainful):
         ("-l", "-1", "a", "b"): "-l: expected a label of at least 0, got '-1'.",
         ("-M0", "a", "b"): "-M: expected a whole number of at least 1, got '0'.",
         ("-M", "1.5", "a", "b"): "-M: expected a whole number of at least 1, got '1.5'.",
+        ("-M", "9" * 20, "a", "b"): "-M: expected a whole number of at least 1, of at most 15 digits, got '"
+        + "9" * 20
+        + "'.",
         ("-N", "many", "a", "b"): "-N: expected a whole number, got 'many'.",
         ("-R", "prefs", "a", "b"): "-R: expected qrels, the one format supported, got 'prefs'.",
         ("-Tzip", "a", "b"): "-T: expected trec_results, the one format supported, got 'zip'.",

@@ -72,6 +72,8 @@ def test_every_measure(seed, labels, level, judged_only):
         {"map": None, "recip_rank": None},
         {"official"},
         {"set", "ndcg"},
+        {"all_trec"},
+        {"all_trec", "P.3"},
         {"iprec_at_recall.0.15,0.5"},
         {"Rprec_mult_0.5"},
         {"set_F.0.5"},
@@ -85,6 +87,11 @@ def test_measures_are_taken_as_there(measures):
     qrels, run = world(3, (0, 1, 2))
     found = ours.RelevanceEvaluator(qrels, measures).evaluate(run)
     assert_same(found, theirs.RelevanceEvaluator(qrels, measures).evaluate(run))
+
+
+def test_the_same_parameters_in_other_words_are_no_contradiction():
+    found = ours.RelevanceEvaluator(QRELS, ["set_F.0.5", "set_F_0.50", "set_F.5e-1"]).evaluate(RUN)
+    assert found == ours.RelevanceEvaluator(QRELS, ["set_F.0.5"]).evaluate(RUN)
 
 
 def test_names():
@@ -210,6 +217,32 @@ class TestParsing:
             lambda: ours.RelevanceEvaluator(QRELS, {"rbp"}),
             MeasureError,
             "rbp is not in pytrec_eval: use gainful.compat.trec_eval.trec_eval",
+        ),
+        (
+            lambda: ours.RelevanceEvaluator(QRELS, {"all_trec", "unj"}),
+            MeasureError,
+            "unj is not in pytrec_eval: use gainful.compat.trec_eval.trec_eval",
+        ),
+        *(
+            (
+                lambda measures=measures: ours.RelevanceEvaluator(QRELS, measures),
+                MeasureError,
+                "set_F_0.5 and set_F_2 would have the same key, 'set_F', in the results: ask for one of them at a time",
+            )
+            for measures in (["set_F.0.5", "set_F.2"], ["set_F.2", "set_F_0.5", "map"])
+        ),
+        (
+            lambda: ours.RelevanceEvaluator(QRELS, {5}),
+            TypeError,
+            "expected names of measures such as 'map', got 5 (int)",
+        ),
+        *(
+            (
+                lambda level=level: ours.RelevanceEvaluator(QRELS, {"map"}, relevance_level=level),
+                TypeError,
+                f"The 'relevance_level' parameter must be a number above 0, got {level!r} instead.",
+            )
+            for level in (0, -3, "x", float("nan"), True, None)
         ),
         (
             lambda: ours.RelevanceEvaluator(QRELS, "map"),
