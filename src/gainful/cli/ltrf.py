@@ -11,6 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gainful.cli.inputs import Whole, whole
+from gainful.cli.lists import WHOLES, choices
 from gainful.cli.output import Table, note, number
 from gainful.cli.progress import bars
 from gainful.cli.results import Shown
@@ -30,7 +31,6 @@ from gainful.ltrf.training import train as train_ranker
 from gainful.stats.corrections import Method as Correction
 
 MaybeWhole = Annotated[int | None, Parameter(converter=whole)]
-Several = Parameter(negative="", show_default=lambda values: " ".join(map(str, values)))
 
 
 @Parameter(name="*")
@@ -128,7 +128,7 @@ def compare(
     *,
     validation: Path | None = None,
     test: Path | None = None,
-    losses: Annotated[tuple[Loss, ...], Several] = LOSSES,
+    losses: Annotated[tuple[Loss, ...], choices(LOSSES)] = LOSSES,
     gains: str | None = None,
     cutoff: Whole = 3,
     bayes: Annotated[bool, Parameter(negative="", show_default=False)] = False,
@@ -182,8 +182,8 @@ def tune(
     cutoff: Whole = 3,
     trials: Whole = 10,
     learning_rates: tuple[float, float] | None = None,
-    batch_sizes: Annotated[tuple[int, ...], Several] = (8, 16, 32, 64),
-    leaf_counts: Annotated[tuple[int, ...], Several] = (7, 15, 31, 63, 127),
+    batch_sizes: Annotated[tuple[int, ...], WHOLES] = (8, 16, 32, 64),
+    leaf_counts: Annotated[tuple[int, ...], WHOLES] = (7, 15, 31, 63, 127),
     gammas: tuple[float, float] = (0.1, 10.0),
     save: Path | None = None,
     seed: Whole = 0,

@@ -111,7 +111,7 @@ class TestScore:
 
 class TestCompare:
     def test_table(self, gainful, files):
-        words = ("ltrf", "compare", files / "train.csv", *QUICK, "--losses", "ordinal", "--losses", "bce")
+        words = ("ltrf", "compare", files / "train.csv", *QUICK, "--losses", "ordinal,bce")
         status, out, err = gainful(*words, "--bayes")
         assert status == 0
         found = gf.ltrf.compare(
@@ -150,7 +150,7 @@ class TestCompare:
 class TestTune:
     def test_table(self, gainful, files, tmp_path):
         words = ("ltrf", "tune", files / "train.csv", *QUICK, "--trials", "3", "--learning-rates", "0.1", "0.2")
-        status, out, err = gainful(*words, "--leaf-counts", "7", "--save", tmp_path / "r")
+        status, out, err = gainful(*words, "--leaf-counts", "7,7", "--save", tmp_path / "r")
         assert status == 0
         lines = [line.split() for line in out.splitlines()]
         assert lines[0] == ["trial", "learning_rate", "leaves", "validation", "nDCGf@3"]
