@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 
 from gainful.errors import MeasureError, did_you_mean
 from gainful.measures.files import is_file_name, read_measure
+from gainful.measures.parameters import Value
 from gainful.measures.registry import PRESETS, REGISTRY, Measure, shown
 
 # Longer than any discount vector needs, short enough that no text can exhaust the parser.
@@ -97,6 +98,25 @@ def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> list[Measu
     if not measures:
         raise MeasureError("expected at least one measure such as 'nDCG@10', got none")
     return list(measures)
+
+
+def parse_value(measure: str, parameter: str, text: str) -> Value:
+    """The value of one parameter of a measure, from the text that would stand there in the measure's.
+
+    Examples
+    --------
+    >>> parse_value("nDCG", "discount", "[1, 0.5]")
+    (1.0, 0.5)
+    """
+    definition = REGISTRY[measure]
+    try:
+        given = _arguments(f"({parameter}={text})", text)
+    except MeasureError:
+        wanted = definition.parameters[parameter].kind.wanted
+        raise MeasureError(f"{parameter}: expected {wanted}, got {_short(text)!r}") from None
+    if given.keys() != {parameter}:  # "{1: 1}, norm=f" says more than one thing
+        raise MeasureError(f"{parameter}: expected one value, got {_short(text)!r}")
+    return definition.bind(given).parameters[parameter]
 
 
 def _split(text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,11 +15,12 @@ from gainful.data.policies import Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
 from gainful.data.run import Run
-from gainful.errors import DataError, MeasureError
+from gainful.errors import DataError, MeasureError, check_choice
 from gainful.io.read import iterate_runs, read_qrels
 from gainful.measures import REGISTRY
 from gainful.measures.gains import best_ordering, depth, discounts
 from gainful.measures.gains import gains as gains_of
+from gainful.measures.grammar import parse_value
 from gainful.measures.parameters import Value, write
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class Boundedness:
         lists
             What may be returned: orderings of the whole pool, or any sublist of it in any order.
         """
+        check_choice("norm", norm, NORMS)
+        check_choice("lists", lists, LISTS)
         match norm:
             case "org":
                 base, span = np.zeros_like(self.ideal), self.ideal
@@ -273,7 +275,7 @@ def boundedness(
         What a label gains: linear (the label), exp (2^label - 1), or a map such as "{-2: -10}"; labels that the map
         does not name gain themselves.
     discount
-        What a rank weighs: log2, jk, zipf, linear, none, or a list of numbers that never rise.
+        What a rank weighs: log2, jk, zipf, linear, none, or a list of numbers that never rise such as "[1, 0.5]".
     ties
         Documents with equal scores: trec (by document id, as trec_eval), order (as in the run), or expected (the
         mean over all their orders).
@@ -351,12 +353,11 @@ def boundedness(
 
 def _checked(gains: object, discount: object, cutoff: object) -> dict[str, Value]:
     """The parameters of nDCG, each in its one form; refused as the measure refuses them."""
-    if isinstance(gains, str) and gains.lstrip().startswith("{"):
-        try:
-            gains = ast.literal_eval(gains.strip())
-        except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-            raise DataError(f"gains: expected a map from label to gain such as {{-2: -10}}, got {gains!r}") from None
     given = {"gain": gains, "discount": discount, "cutoff": cutoff, "norm": "min"}
+    for name in ("gain", "discount"):
+        text = given[name]
+        if isinstance(text, str) and text.lstrip().startswith(("{", "[", "(")):
+            given[name] = parse_value("nDCG", name, text.strip())
     measure = REGISTRY["nDCG"].bind(given)
     if measure.parameters["cutoff"] is None:
         raise DataError("cutoff: expected a whole number of at least 1, got None")

@@ -12,7 +12,8 @@ from gainful.data.policies import Duplicates, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray, IntArray
 from gainful.data.scores import Scores, Summary
 from gainful.errors import DataError, GainfulError, did_you_mean
-from gainful.measures import REGISTRY, Measure, parse_measure
+from gainful.measures import REGISTRY, Measure
+from gainful.measures.grammar import parse_value
 from gainful.meta.checks import check_share
 from gainful.meta.reliability import reliability
 from gainful.meta.sensitivity import sensitivity
@@ -287,10 +288,7 @@ def _fixed(gain: Any, discount: Any, cutoff: int) -> Measure:
     given: dict[str, object] = {"cutoff": cutoff}
     for name, value in (("gain", gain), ("discount", discount)):
         if isinstance(value, str) and value[:1] in ("[", "{", "("):
-            parsed = parse_measure(f"nDCG({name}={value})")
-            if parsed != REGISTRY["nDCG"].bind({name: parsed.parameters[name]}):
-                raise GainfulError(f"{name}: expected one value, got {value!r}")
-            value = parsed.parameters[name]
+            value = parse_value("nDCG", name, value)
         given[name] = list(value) if isinstance(value, np.ndarray) else value
     return REGISTRY["nDCG"].bind(given)
 

@@ -82,3 +82,14 @@ def test_refused(gainful, files):
         "gainful: error: The 'cutoff' parameter of nDCG must be a whole number of at least 1, got 0 instead.\n"
     )
     assert gainful("boundedness", *files, "--cutoff", "1.5").status == 2
+
+
+@pytest.mark.parametrize("discount", ["[1, 0.5]", " [1.0,.5] ", "(1, 0.5)"])
+def test_discount_as_a_list(gainful, files, discount):
+    status, out, err = gainful("boundedness", files[0], "--discount", discount, "--cutoff", "2", "--format", "json")
+    assert status == 0, err
+    content = json.loads(out)
+    assert content["discount"] == "[1, 0.5]"
+    expected = gf.boundedness(files[0], discount=[1.0, 0.5], cutoff=2)
+    assert [topic["worst"] for topic in content["topics"]] == expected.worst[0].tolist()
+    assert expected.worst[0].tolist() != gf.boundedness(files[0], cutoff=2).worst[0].tolist()

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from gainful.errors import MeasureError
 from gainful.measures import REGISTRY, Measure, grammar, parse_measure, parse_measures
+from gainful.measures.grammar import parse_value
 from worlds import measures
 
 
@@ -263,3 +264,32 @@ def test_nothing_but_measure_errors(text):
         return
     assert all(isinstance(measure, Measure) for measure in found)
     assert parse_measures(" ".join(map(str, found))) == found
+
+
+class TestValue:
+    """One parameter alone, as it would stand in the text of a measure."""
+
+    def test_read(self):
+        assert parse_value("nDCG", "discount", "[1, 0.5]") == (1.0, 0.5)
+        assert parse_value("nDCG", "gain", "{-2: -10}") == ((-2.0, -10.0),)
+        assert parse_value("nDCG", "gain", "exp") == "exp"
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("{1: 1}, norm=f", "gain: expected one value, got '{1: 1}, norm=f'"),
+            (
+                "{1: x}",
+                "gain: expected linear, exp or a map from label to gain such as {-2: -10, 1: 1}, got '{1: x}'",
+            ),
+            (
+                "steep",
+                "The 'gain' parameter of nDCG must be linear, exp or a map from label to gain such as {-2: -10, 1: 1}, "
+                "got 'steep' instead.",
+            ),
+        ],
+    )
+    def test_refused(self, text, message):
+        with pytest.raises(MeasureError) as caught:
+            parse_value("nDCG", "gain", text)
+        assert str(caught.value) == message

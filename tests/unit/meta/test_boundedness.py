@@ -284,6 +284,13 @@ class TestResult:
 
 
 class TestRefused:
+    def test_ranges_that_there_are_not(self):
+        found = gf.boundedness({"q": {"good": 2, "spam": -1}})
+        with pytest.raises(gf.GainfulError, match=r"^norm: expected one of org, min, f, got 'zero'\.$"):
+            found.attainable("zero")
+        with pytest.raises(gf.GainfulError, match=r"^lists: expected one of orderings, sublists, got 'x'\.$"):
+            found.attainable("org", "x")
+
     @pytest.mark.parametrize(
         ("settings", "error", "message"),
         [
@@ -307,9 +314,16 @@ class TestRefused:
             ),
             (
                 {"gains": "{-2: spam}"},
-                DataError,
-                "gains: expected a map from label to gain such as {-2: -10}, got '{-2: spam}'",
+                MeasureError,
+                "gain: expected linear, exp or a map from label to gain such as {-2: -10, 1: 1}, got '{-2: spam}'",
             ),
+            (
+                {"discount": "[1, half]"},
+                MeasureError,
+                "discount: expected one of log2, jk, zipf, linear, none, or a list of non-negative numbers such as "
+                "[1, 0.5, 0.2], got '[1, half]'",
+            ),
+            ({"gains": "{1: 1}, norm=f"}, MeasureError, "gain: expected one value, got '{1: 1}, norm=f'"),
             (
                 {"discount": [0.5, 1]},
                 MeasureError,
