@@ -8,8 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import special
 
+from gainful.errors import GainfulError
 from gainful.stats.resample import FloatArray
 
+# Beyond these, squares of what is 1e-14 of the largest number, or sums of squares, are more than a number can hold.
+SMALLEST, LARGEST = 1e-140, 1e140
 # An estimate and the two ends of its confidence interval.
 Ratios: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -59,7 +62,7 @@ def two_way(tables: FloatArray) -> TwoWay:
     Parameters
     ----------
     tables
-        … × rows × columns, at least 2 × 2.
+        … × rows × columns, at least 2 × 2. The largest of a table lies between 1e-140 and 1e140, or all are 0.
 
     Examples
     --------
@@ -68,7 +71,14 @@ def two_way(tables: FloatArray) -> TwoWay:
     [13.5, 6.5, 1.5]
     """
     n_rows, n_columns = tables.shape[-2:]
-    noise = (1e-14 * np.abs(tables).max(axis=(-2, -1))) ** 2 * (n_rows * n_columns)
+    largest = np.abs(tables).max(axis=(-2, -1))
+    extreme = largest[(largest > 0) & ~((largest >= SMALLEST) & (largest <= LARGEST))]
+    if extreme.size:
+        raise GainfulError(
+            f"expected numbers whose squares can be held, the largest between {SMALLEST:g} and {LARGEST:g}, got "
+            f"{extreme.flat[0]:g}: multiply all of them by the same factor"
+        )
+    noise = (1e-14 * largest) ** 2 * (n_rows * n_columns)
     # Centred by one number of the table first, so that a large common level does not swallow small differences.
     centred = tables - tables[..., :1, :1]
     grand = centred.mean(axis=(-2, -1))
@@ -110,7 +120,11 @@ def absolute_ratios(squares: TwoWay, confidence: float) -> Ratios:
     """σ²(rows)/(σ²(columns) + σ²(residual)) and the ends of its interval (Arteaga et al. 1982); none below 0."""
     rows, columns, residual = components(squares)
     tail = (1.0 - confidence) / 2.0
-    df, ms_r, ms_c, ms_e = squares.df_rows, squares.rows, squares.columns, squares.residual
+    df = squares.df_rows
+    # Ratios have no unit, but the products of two mean squares below may be more than a number can hold.
+    unit = np.maximum.reduce([squares.rows, squares.columns, squares.residual])
+    unit = np.where(unit > 0, unit, 1.0)
+    ms_r, ms_c, ms_e = squares.rows / unit, squares.columns / unit, squares.residual / unit
 
     def end(p: float) -> FloatArray:
         f_inf = special.chdtri(df, 1.0 - p) / df

@@ -141,7 +141,10 @@ def rms(x: ArrayLike, y: ArrayLike) -> FloatArray:
     0.25
     """
     difference = np.asarray(x, np.float64) - np.asarray(y, np.float64)
-    return np.asarray(np.sqrt(np.square(difference).mean(axis=-1)), np.float64)
+    # Near 1 before it is squared, exactly, by a power of 2.
+    _, power = np.frexp(np.abs(difference).max(axis=-1))
+    scaled = np.ldexp(difference, -power[..., None])
+    return np.asarray(np.ldexp(np.sqrt(np.square(scaled).mean(axis=-1)), power), np.float64)
 
 
 def mid_ranks(values: ArrayLike) -> FloatArray:

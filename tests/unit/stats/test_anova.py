@@ -1,11 +1,14 @@
 """Mean squares and what follows from them, against hand calculation, loops and statsmodels."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from gainful.errors import GainfulError
 from gainful.stats.anova import absolute_ratios, components, relative_ratios, reliability_of, two_way
 
 # By hand: means 2 and 5, column means 2, 3 and 5.5, all 3.5; squares 13.5 (1 df), 13 (2) and 3 (2) of 29.5.
@@ -71,6 +74,22 @@ class TestTwoWay:
     def test_small_differences_at_a_high_level_are_kept(self):
         y = np.floor(numbers(8, 3, 7) * 10)
         assert two_way(y + 2.0**40).residual == pytest.approx(by_loops(y)[2], rel=1e-9)
+
+    @pytest.mark.parametrize("scale", [1e-140, 1e-75, 1e75, 1e139])
+    def test_scale_changes_no_ratio(self, scale):
+        table = np.array([[0.1, 0.2, 0.4], [0.3, 0.5, 0.6], [0.2, 0.5, 1.0]])
+        for ratios in (relative_ratios, absolute_ratios):
+            expected = np.array(ratios(two_way(table), 0.95))
+            assert np.array(ratios(two_way(table * scale), 0.95)) == pytest.approx(expected, rel=1e-9)
+
+    @pytest.mark.parametrize("scale", [1e300, 1e-300, 1e141, 1e-141])
+    def test_what_cannot_be_squared_is_refused(self, scale):
+        message = (
+            "expected numbers whose squares can be held, the largest between 1e-140 and 1e+140, got "
+            f"{scale:g}: multiply all of them by the same factor"
+        )
+        with pytest.raises(GainfulError, match=f"^{re.escape(message)}$"):
+            two_way(np.array([[0.1, 0.2], [0.3, 1.0]]) * scale)
 
     def test_leaves_its_argument_alone(self):
         y = TABLE.copy()

@@ -199,6 +199,9 @@ class TestRbo:
 
 def test_rms():
     assert rms([1.0, 0.0, 0.5], [0.0, 0.0, 0.0]) == pytest.approx((1.25 / 3) ** 0.5)
+    for scale in (1e300, 1e-300):  # whose squares no number holds
+        assert rms([scale, 0.0, 0.5 * scale], [0.0, 0.0, 0.0]) == pytest.approx(scale * (1.25 / 3) ** 0.5)
+    assert rms([0.5, 0.5], [0.5, 0.5]) == 0.0
 
 
 COEFFICIENTS = {
