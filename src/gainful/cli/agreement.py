@@ -25,7 +25,7 @@ def agreement(
     /,
     *,
     correlation: Annotated[tuple[Correlation, ...], choices(CORRELATIONS)] = CORRELATIONS,
-    confidence: float = 0.95,
+    spread: float = 0.95,
     resamples: Whole = 1000,
     p: float = 0.9,
     seed: Whole = 0,
@@ -44,7 +44,7 @@ def agreement(
         found = agreement_of(
             source.read(files),
             correlation=correlation,
-            confidence=confidence,
+            spread=spread,
             resamples=resamples,
             p=p,
             seed=seed,
@@ -55,10 +55,15 @@ def agreement(
 
 def _coefficients(found: Found) -> Table:
     rows = [
-        [pair.first, pair.second, pair.correlation, *(number(value) for value in (pair.value, pair.low, pair.high))]
+        [
+            pair.first,
+            pair.second,
+            pair.correlation,
+            *(number(value) for value in (pair.value, pair.resampled_low, pair.resampled_high)),
+        ]
         for pair in found.pairs
     ]
-    header = ["measure", "with", "correlation", "value", f"low {found.confidence:.4g}", f"high {found.confidence:.4g}"]
+    header = ["measure", "with", "correlation", "value", *found.ends()]
     return Table(header=header, rows=rows, names=(0, 1, 2))
 
 

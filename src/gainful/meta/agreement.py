@@ -10,9 +10,11 @@ import numpy as np
 import polars as pl
 
 from gainful.data.paired import Gaps
+from gainful.data.policies import Policies, told
 from gainful.errors import DataError, GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.meta.agreement_chart import map_chart, ranks_chart
+from gainful.meta.checks import check_share
 from gainful.meta.cube import Cube, complete_cube
 from gainful.stats.correlation import kendall, mid_ranks, rbo, rms, spearman, tau_ap
 from gainful.stats.paired import pairs
@@ -47,16 +49,17 @@ class Agreed:
         The coefficient.
     value
         Its value on all topics.
-    low, high
-        The percentile interval over resampled topics; NaN where the coefficient is undefined in all of them.
+    resampled_low, resampled_high
+        Between them lies the middle of the values on resampled topics; NaN where it is undefined in all of them. Not a
+        confidence interval: see `agreement`.
     """
 
     first: str
     second: str
     correlation: Correlation
     value: float
-    low: float
-    high: float
+    resampled_low: float
+    resampled_high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +100,8 @@ class Agreement:
         Measures × systems: 1 for the best; systems that are tied share the mean of their ranks.
     pairs
         One entry a pair of measures and coefficient.
-    correlation, confidence, resamples, p, seed, gaps
-        The settings that repeat it.
+    correlation, spread, resamples, p, seed, gaps, policies
+        The settings that repeat it; no policies if the scores came from a table.
     """
 
     measures: tuple[str, ...]
@@ -108,16 +111,18 @@ class Agreement:
     ranks: FloatArray
     pairs: tuple[Agreed, ...]
     correlation: tuple[Correlation, ...]
-    confidence: float
+    spread: float
     resamples: int
     p: float
     seed: int
     gaps: Gaps
+    policies: Policies | None
 
     def __str__(self) -> str:
         return (
             f"agreement: {len(self.measures)} measures on {len(self.systems)} systems, {self.topics} topics; "
-            f"confidence={self.confidence:g} resamples={self.resamples} p={self.p:g} seed={self.seed} gaps={self.gaps}"
+            f"spread={self.spread:g} resamples={self.resamples} p={self.p:g} seed={self.seed} gaps={self.gaps}"
+            f"{told(self.policies)}"
         )
 
     def between(self, first: str, second: str, correlation: Correlation | None = None) -> Agreed:
@@ -165,9 +170,9 @@ class Agreement:
         return self.measures.index(measure)
 
     def to_frame(self) -> pl.DataFrame:
-        """Long: measure, other, correlation, value, low, high; a row a pair of measures and coefficient."""
-        columns = ("measure", "other", "correlation", "value", "low", "high")
-        rows = [(f.first, f.second, f.correlation, f.value, f.low, f.high) for f in self.pairs]
+        """Long: measure, other, correlation, value, resampled_low, resampled_high; a row a pair and coefficient."""
+        columns = ("measure", "other", "correlation", "value", "resampled_low", "resampled_high")
+        rows = [(f.first, f.second, f.correlation, f.value, f.resampled_low, f.resampled_high) for f in self.pairs]
         types = [pl.String] * 3 + [pl.Float64] * 3
         return pl.DataFrame(rows, schema=list(zip(columns, types, strict=True)), orient="row")
 
@@ -186,11 +191,12 @@ class Agreement:
             "ranks": ranks,
             "topics": self.topics,
             "correlation": list(self.correlation),
-            "confidence": self.confidence,
+            "spread": self.spread,
             "resamples": self.resamples,
             "p": self.p,
-            "seed": self.seed,
             "gaps": self.gaps,
+            "policies": None if self.policies is None else self.policies.to_dict(),
+            "seed": self.seed,
         }
 
     def chart(self) -> altair.TopLevelMixin:
@@ -204,20 +210,25 @@ class Agreement:
         shown = self.correlation[0]
         both = [found for found in self.pairs if found.correlation == shown]
         cells = [
-            (*names, found.value, found.low, found.high)
+            (*names, found.value, found.resampled_low, found.resampled_high)
             for found in both
             for names in ((found.first, found.second), (found.second, found.first))
         ]
         frame = pl.DataFrame(cells, schema=["measure", "other", "value", "low", "high"], orient="row")
         title = f"How far measures agree on the order of {len(self.systems)} systems"
-        return map_chart(frame, what=_TITLES[shown], high_is_far=shown == "rms", title=title)
+        return map_chart(frame, what=_TITLES[shown], high_is_far=shown == "rms", ends=self.ends(), title=title)
+
+    def ends(self) -> tuple[str, str]:
+        """What to call the two ends of the resampled values: resampled 2.5 %, resampled 97.5 %."""
+        tail = 50.0 * (1.0 - self.spread)
+        return f"resampled {tail:.4g} %", f"resampled {100.0 - tail:.4g} %"
 
 
 def agreement(
     scores: Any,
     *,
     correlation: Correlation | Sequence[Correlation] = CORRELATIONS,
-    confidence: float = 0.95,
+    spread: float = 0.95,
     resamples: int = 1000,
     p: float = 0.9,
     seed: int = 0,
@@ -233,10 +244,11 @@ def agreement(
         What to compute, such as tau_b,rbo, the first being shown in charts: tau_b (Kendall's τ, corrected for ties),
         tau_a (Kendall's τ), tau_ap (τ_AP, in which the top counts more), rho (Spearman's ρ), rbo (rank-biased overlap),
         rms (root mean square difference of the scores themselves).
-    confidence
-        Of the intervals.
+    spread
+        The share of the values on resampled topics that lies between the two ends shown, the rest being beyond either
+        end in equal parts.
     resamples
-        How many times topics are drawn with replacement for the intervals, the same ones for every measure.
+        How many times topics are drawn with replacement, the same ones for every measure.
     p
         Persistence of rbo, between 0 and 1: the smaller, the more the very top decides.
     seed
@@ -247,7 +259,7 @@ def agreement(
     Returns
     -------
     Agreement
-        Coefficients with intervals for every pair of measures, and the ranks of all systems.
+        Coefficients for every pair of measures, with their spread over resampled topics, and the ranks of all systems.
 
     Notes
     -----
@@ -257,9 +269,10 @@ def agreement(
     of τ_AP (Yilmaz et al. 2008) in both directions. rbo is RBO_ext (Webber et al. 2010) of the two complete orders, its
     ties corrected for as RBOᵇ by Corsi & Urbano (2024). tau_b, tau_ap and rho are NaN where a measure ties all systems.
 
-    The interval is the percentile bootstrap over topics. It shows how the coefficient would vary from one such set of
-    topics to the next; it is not corrected for bias, and resampled orders are noisier than the observed ones, so that
-    the observed value may lie near an end of it, or outside.
+    The resampled values show how much a coefficient hangs on which topics there are: far apart, a difference between
+    two coefficients means little. They are not a confidence interval, and no forecast for other topics: a sample draws
+    some topics twice and others never, so that its orders are noisier than the observed ones, and orders that agree
+    well seem to agree less. The observed value may lie near the upper end, or beyond it.
 
     Examples
     --------
@@ -272,7 +285,7 @@ def agreement(
     >>> round(found.between("AP", "RR", "tau_b").value, 3), found.best("AP"), found.best("RR")
     (0.333, ('a',), ('b',))
     """
-    chosen = _check_settings(correlation, confidence, p)
+    chosen = _check_settings(correlation, spread, p)
     check_resamples(resamples)
     given = read_scores(scores)
     if len(given.measures) < 2:
@@ -292,7 +305,7 @@ def agreement(
             for size in blocks(resamples, len(first) * len(cube.systems) ** 2, "Resampling topics")
         ]
     )
-    low, high = _interval(drawn, confidence)
+    low, high = _ends(drawn, spread)
     return Agreement(
         measures=cube.measures,
         systems=cube.systems,
@@ -305,18 +318,19 @@ def agreement(
                 second=cube.measures[b],
                 correlation=name,
                 value=float(value[at, which]),
-                low=float(low[at, which]),
-                high=float(high[at, which]),
+                resampled_low=float(low[at, which]),
+                resampled_high=float(high[at, which]),
             )
             for at, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
             for which, name in enumerate(chosen)
         ),
         correlation=chosen,
-        confidence=float(confidence),
+        spread=float(spread),
         resamples=resamples,
         p=float(p),
         seed=seed,
         gaps=gaps,
+        policies=given.policies,
     )
 
 
@@ -349,24 +363,22 @@ def _coefficients(
     return np.stack(found, axis=-1)
 
 
-def _interval(drawn: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
+def _ends(drawn: FloatArray, spread: float) -> tuple[FloatArray, FloatArray]:
     """Percentiles over the resamples in which the coefficient is defined; NaN where that is none."""
-    tail = (1.0 - confidence) / 2.0
+    tail = (1.0 - spread) / 2.0
     undefined = np.isnan(drawn).all(axis=0)
     low, high = np.nanquantile(np.where(undefined, 0.0, drawn), [tail, 1.0 - tail], axis=0)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
 
 def _check_settings(
-    correlation: Correlation | Sequence[Correlation], confidence: float, p: float
+    correlation: Correlation | Sequence[Correlation], spread: float, p: float
 ) -> tuple[Correlation, ...]:
     chosen: tuple[Correlation, ...] = (correlation,) if isinstance(correlation, str) else tuple(correlation)
     if not chosen:
         raise GainfulError(f"correlation: expected some of {', '.join(CORRELATIONS)}, got none")
     for name in chosen:
         check_choice("correlation", name, CORRELATIONS)
-    if not 0.0 < confidence < 1.0:
-        raise GainfulError(f"confidence: expected a number between 0 and 1, such as 0.95, got {confidence}")
-    if not 0.0 < p < 1.0:
-        raise GainfulError(f"p: expected a number between 0 and 1, such as 0.9, got {p}")
+    check_share("spread", spread)
+    check_share("p", p)
     return tuple(dict.fromkeys(chosen))

@@ -54,7 +54,9 @@ def ranks_chart(
     return styled(alt.layer(same, points, names).properties(width=HEIGHT * 1.3, height=HEIGHT * 1.3), title)
 
 
-def map_chart(frame: pl.DataFrame, *, what: str, high_is_far: bool, title: str) -> altair.TopLevelMixin:
+def map_chart(
+    frame: pl.DataFrame, *, what: str, high_is_far: bool, ends: tuple[str, str], title: str
+) -> altair.TopLevelMixin:
     """A cell a pair of measures, the number in it.
 
     Parameters
@@ -66,6 +68,8 @@ def map_chart(frame: pl.DataFrame, *, what: str, high_is_far: bool, title: str) 
         The coefficient.
     high_is_far
         Whether high values are those that agree least.
+    ends
+        What to call `low` and `high`.
     title
         What is seen.
     """
@@ -90,8 +94,8 @@ def map_chart(frame: pl.DataFrame, *, what: str, high_is_far: bool, title: str) 
             alt.Tooltip("measure:N"),
             alt.Tooltip("other:N", title="with"),
             alt.Tooltip("value:Q", title=what, format=".4f"),
-            alt.Tooltip("low:Q", format=".4f"),
-            alt.Tooltip("high:Q", format=".4f"),
+            alt.Tooltip("low:Q", title=ends[0], format=".4f"),
+            alt.Tooltip("high:Q", title=ends[1], format=".4f"),
         ],
     )
     text = base.mark_text(fontSize=12).encode(

@@ -30,10 +30,10 @@ def scores(tmp_path):
 
 
 def test_table(gainful, scores):
-    status, out, err = gainful("agreement", "--scores", scores, "-m", "AP", "-m", "RR", "--confidence", "0.9")
+    status, out, err = gainful("agreement", "--scores", scores, "-m", "AP", "-m", "RR", "--spread", "0.9")
     assert status == 0
     lines = [line.split() for line in out.splitlines()]
-    assert lines[0] == ["measure", "with", "correlation", "value", "low", "0.9", "high", "0.9"]
+    assert lines[0] == ["measure", "with", "correlation", "value", "resampled", "5", "%", "resampled", "95", "%"]
     # Of three pairs one is reversed: τ = 1/3, ρ = 1 − 6·2/24 = 1/2; a before b, b before a: τ_AP = (0 + 1) − 1.
     values = {line[2]: line[3] for line in lines[2:8]}
     assert (values["tau_b"], values["tau_a"], values["tau_ap"], values["rho"]) == (
@@ -46,7 +46,7 @@ def test_table(gainful, scores):
     assert lines[9] == ["run", "rank", "by", "AP", "rank", "by", "RR", "moved"]
     assert lines[11:] == [["a", "1", "2", "-1"], ["b", "2", "1", "+1"], ["c", "3", "3", "0"]]
     assert err.splitlines() == [
-        "agreement: 2 measures on 3 systems, 2 topics; confidence=0.9 resamples=1000 p=0.9 seed=0 gaps=error",
+        "agreement: 2 measures on 3 systems, 2 topics; spread=0.9 resamples=1000 p=0.9 seed=0 gaps=error",
         "best by AP: a",
         "best by RR: b",
     ]

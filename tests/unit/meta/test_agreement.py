@@ -1,7 +1,8 @@
-"""Against scipy and a plain bootstrap; the coefficients themselves are tested with gainful.stats.correlation."""
+"""Against scipy, plain loops over ranked lists, and a plain bootstrap."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -13,7 +14,6 @@ from scipy import stats
 import gainful as gf
 from gainful.errors import DataError, GainfulError
 from gainful.meta.agreement import CORRELATIONS
-from gainful.stats.correlation import kendall, rbo, tau_ap
 
 
 def table(values, measures=None) -> pl.DataFrame:
@@ -29,6 +29,27 @@ def alike(systems=7, topics=12, measures=3, seed=0):
     return rng.random((1, systems, 1)) + rng.random((1, systems, topics)) + rng.random((measures, systems, topics))
 
 
+def tau_a_by_pairs(x, y):
+    """Pairs ordered alike less pairs ordered differently, of all pairs."""
+    signs = [np.sign(x[i] - x[j]) * np.sign(y[i] - y[j]) for i, j in itertools.combinations(range(len(x)), 2)]
+    return sum(signs) / len(signs)
+
+
+def tau_ap_by_lists(estimate, reference):
+    """Yilmaz et al. (2008): 2/(n - 1)·Σ over i = 2 … n of C(i)/(i - 1), less 1; C(i) rightly above the i-th."""
+    order = sorted(range(len(estimate)), key=lambda system: -estimate[system])
+    shares = [sum(reference[above] > reference[order[at]] for above in order[:at]) / at for at in range(1, len(order))]
+    return 2 * sum(shares) / (len(order) - 1) - 1
+
+
+def rbo_by_lists(x, y, p):
+    """Webber et al. (2010), RBO_ext of two lists of the same n: (1 - p)/p·Σ A(d)·p^d + A(n)·p^n, with A(n) = 1."""
+    one, other = (sorted(range(len(v)), key=lambda system, v=v: -v[system]) for v in (x, y))
+    n = len(one)
+    agreed = [len({*one[:d]} & {*other[:d]}) / d for d in range(1, n + 1)]
+    return (1 - p) / p * sum(a * p**d for d, a in enumerate(agreed, 1)) + agreed[-1] * p**n
+
+
 class TestValues:
     y = alike()
     found = gf.agreement(table(y), resamples=20, p=0.7)
@@ -39,10 +60,10 @@ class TestValues:
         x, y = self.means[first], self.means[second]
         expected = {
             "tau_b": stats.kendalltau(x, y).statistic,
-            "tau_a": kendall(x, y, variant="a"),
-            "tau_ap": (tau_ap(x, y) + tau_ap(y, x)) / 2,
+            "tau_a": tau_a_by_pairs(x, y),
+            "tau_ap": (tau_ap_by_lists(x, y) + tau_ap_by_lists(y, x)) / 2,
             "rho": stats.spearmanr(x, y).statistic,
-            "rbo": rbo(x, y, p=0.7),
+            "rbo": rbo_by_lists(x, y, 0.7),
             "rms": math.sqrt(np.mean((x - y) ** 2)),
         }
         for name, value in expected.items():
@@ -62,9 +83,9 @@ class TestValues:
         assert np.diag(self.found.matrix("rms").drop("measure").to_numpy()).tolist() == [0.0, 0.0, 0.0]
 
 
-def test_intervals_are_percentiles_over_resampled_topics():
+def test_ends_are_percentiles_over_resampled_topics():
     y = alike(topics=9, measures=2)
-    found = gf.agreement(table(y), correlation=("tau_b", "rms"), confidence=0.8, resamples=60, seed=5)
+    found = gf.agreement(table(y), correlation=("tau_b", "rms"), spread=0.8, resamples=60, seed=5)
     rng = np.random.default_rng(5)
     taus, distances = [], []
     for _ in range(60):
@@ -73,7 +94,21 @@ def test_intervals_are_percentiles_over_resampled_topics():
         taus.append(stats.kendalltau(one, other).statistic)
         distances.append(math.sqrt(np.mean((one - other) ** 2)))
     for pair, values in zip(found.pairs, (taus, distances), strict=True):
-        assert (pair.low, pair.high) == pytest.approx(tuple(np.quantile(values, [0.1, 0.9])))
+        assert (pair.resampled_low, pair.resampled_high) == pytest.approx(tuple(np.quantile(values, [0.1, 0.9])))
+
+
+def test_ends_are_no_confidence_interval():
+    """Orders that agree well agree less on resampled topics: the value lies beyond the upper end, and says its name."""
+    rng = np.random.default_rng(2)
+    shared = np.linspace(0, 1, 24)[:, None] + 0.3 * rng.normal(size=(24, 25))
+    y = [shared + 0.3 * rng.normal(size=(24, 25)) for _ in range(2)]
+    found = gf.agreement(table(y), correlation="tau_b", spread=0.9, resamples=300)
+    assert found.pairs[0].value > found.pairs[0].resampled_high
+    assert found.ends() == ("resampled 5 %", "resampled 95 %")
+    assert gf.agreement(table(alike()), resamples=5).ends() == ("resampled 2.5 %", "resampled 97.5 %")
+    chart = gf.agreement(table(alike()), resamples=5).chart().to_dict()
+    tips = [tip.get("title") for tip in chart["layer"][0]["encoding"]["tooltip"]]
+    assert tips[-2:] == ["resampled 2.5 %", "resampled 97.5 %"]
 
 
 def test_blocks_do_not_matter(monkeypatch):
@@ -81,15 +116,15 @@ def test_blocks_do_not_matter(monkeypatch):
     whole = gf.agreement(scores, resamples=50)
     monkeypatch.setattr("gainful.stats.resample.BLOCK", 1000)
     again = gf.agreement(scores, resamples=50)
-    assert again.to_frame()["low"].to_list() == pytest.approx(whole.to_frame()["low"].to_list())
-    assert again.to_frame()["high"].to_list() == pytest.approx(whole.to_frame()["high"].to_list())
+    assert again.to_frame()["resampled_low"].to_list() == pytest.approx(whole.to_frame()["resampled_low"].to_list())
+    assert again.to_frame()["resampled_high"].to_list() == pytest.approx(whole.to_frame()["resampled_high"].to_list())
 
 
 def test_a_measure_agrees_with_itself_on_any_topics():
     y = alike(measures=1)[0]
     for pair in gf.agreement(table([y, y]), resamples=50).pairs:
         expected = 0.0 if pair.correlation == "rms" else 1.0
-        assert (pair.value, pair.low, pair.high) == pytest.approx((expected,) * 3), pair.correlation
+        assert (pair.value, pair.resampled_low, pair.resampled_high) == pytest.approx((expected,) * 3), pair.correlation
 
 
 def test_less_is_better_where_the_measure_says_so():
@@ -155,7 +190,7 @@ class TestUndefined:
     @pytest.mark.parametrize("name", ["tau_b", "tau_ap", "rho"])
     def test_nan_where_all_are_tied(self, name):
         pair = self.found.between("m0", "m1", name)
-        assert np.isnan([pair.value, pair.low, pair.high]).all()
+        assert np.isnan([pair.value, pair.resampled_low, pair.resampled_high]).all()
 
     def test_others_are_defined(self):
         assert self.found.between("m0", "m1", "tau_a").value == 0.0
@@ -170,7 +205,7 @@ class TestUndefined:
         # Systems differ on the first topic only: a resample without it ties them all.
         one = np.array([[0.9, 0.5, 0.5], [0.1, 0.5, 0.5]])
         pair = gf.agreement(table([one, one]), correlation="tau_b", resamples=100).pairs[0]
-        assert (pair.value, pair.low, pair.high) == (1.0, 1.0, 1.0)
+        assert (pair.value, pair.resampled_low, pair.resampled_high) == (1.0, 1.0, 1.0)
 
     def test_chart(self):
         assert self.found.chart().to_dict()["layer"]
@@ -195,9 +230,9 @@ def test_a_topic_that_one_measure_lacks_is_dropped_for_all():
             {"correlation": "tau"},
             r"correlation: expected one of tau_b, tau_a, tau_ap, rho, rbo, rms, got 'tau'. Did you mean 'tau_[ab]'\?",
         ),
-        ({"confidence": 95}, r"confidence: expected a number between 0 and 1, such as 0.95, got 95"),
-        ({"confidence": 1.0}, r"confidence: expected a number between 0 and 1, such as 0.95, got 1.0"),
-        ({"p": 1}, r"p: expected a number between 0 and 1, such as 0.9, got 1"),
+        ({"spread": 95}, r"spread: expected a number between 0 and 1, both excluded, got 95"),
+        ({"spread": 1.0}, r"spread: expected a number between 0 and 1, both excluded, got 1.0"),
+        ({"p": 1}, r"p: expected a number between 0 and 1, both excluded, got 1"),
         ({"resamples": 0}, r"resamples: expected at least 1, got 0"),
         ({"seed": -1}, r"seed: expected a whole number of at least 0, got -1"),
         ({"gaps": "dropp"}, r"gaps: expected one of error, drop, got 'dropp'. Did you mean 'drop'\?"),
@@ -233,19 +268,19 @@ class TestResult:
 
     def test_one_line(self):
         assert str(self.found) == (
-            "agreement: 3 measures on 4 systems, 5 topics; confidence=0.95 resamples=25 p=0.9 seed=3 gaps=error"
+            "agreement: 3 measures on 4 systems, 5 topics; spread=0.95 resamples=25 p=0.9 seed=3 gaps=error"
         )
 
     def test_frame(self):
         frame = self.found.to_frame()
-        assert frame.columns == ["measure", "other", "correlation", "value", "low", "high"]
+        assert frame.columns == ["measure", "other", "correlation", "value", "resampled_low", "resampled_high"]
         assert frame["correlation"].to_list() == ["rho", "rbo"] * 3
-        assert (frame["low"] <= frame["high"]).all()
+        assert (frame["resampled_low"] <= frame["resampled_high"]).all()
 
     def test_dict_is_ready_for_json_and_repeats_it(self):
         content = json.loads(json.dumps(self.found.to_dict()))
         assert set(content["ranks"]["m0"].values()) == {1.0, 2.0, 3.0, 4.0}
-        names = ("correlation", "confidence", "resamples", "p", "seed", "gaps")
+        names = ("correlation", "spread", "resamples", "p", "gaps", "seed")
         assert gf.agreement(self.scores, **{name: content[name] for name in names}).to_dict() == self.found.to_dict()
         other = gf.agreement(self.scores, **{name: content[name] for name in names} | {"seed": 4})
         assert other.to_dict()["pairs"] != self.found.to_dict()["pairs"]
