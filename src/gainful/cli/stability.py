@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from gainful.cli.inputs import Files, Source, Whole
@@ -52,7 +51,7 @@ def stability(
             seed=seed,
             gaps=gaps,
         )
-    shown.show(found, [_curves(found), _needed(found)], list(_remarks(found)))
+    shown.show(found, [_curves(found), _needed(found)], [f"note: {note}" for note in found.notes])
 
 
 def _curves(found: Found) -> Table:
@@ -72,11 +71,3 @@ def _needed(found: Found) -> Table:
         rows.append([curve.measure, *cells, number(curve.ties[-1])])
     header = ["measure", *(f"topics: error ≤ {rate:g}" for rate in _RATES), f"ties at {found.curves[0].sizes[-1]}"]
     return Table(header=header, rows=rows)
-
-
-def _remarks(found: Found) -> Iterator[str]:
-    if found.by == "mean" and found.curves[0].sizes[-1] > found.topics // 2:
-        yield (
-            f"note: draws of more than half of the {found.topics} topics share so many that their error rates are too "
-            f"low; at {found.topics} it is 0 by construction"
-        )

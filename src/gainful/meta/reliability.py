@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps, complete_matrices
+from gainful.data.policies import Policies, told
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.meta.checks import check_share, check_sizes
+from gainful.meta.topics_chart import topics_chart
 from gainful.stats.anova import Ratios, absolute_ratios, components, relative_ratios, reliability_of, two_way
 from gainful.stats.resample import FloatArray
 
@@ -153,8 +154,8 @@ class Reliability:
         The results, one a measure; ``result["AP"]`` finds one.
     sizes
         The numbers of topics of the curves.
-    target, confidence, gaps
-        The settings.
+    target, confidence, gaps, policies
+        The settings; no policies if the scores came from a table.
     """
 
     measures: tuple[MeasureReliability, ...]
@@ -162,6 +163,7 @@ class Reliability:
     target: float
     confidence: float
     gaps: Gaps
+    policies: Policies | None
 
     def __getitem__(self, measure: str) -> MeasureReliability:
         """The result of one measure."""
@@ -175,7 +177,7 @@ class Reliability:
         for m in self.measures:
             by_shape.setdefault(f"{m.runs} runs, {m.topics} topics", []).append(m.measure)
         names = ", ".join(f"{', '.join(labels)} ({shape})" for shape, labels in by_shape.items())
-        settings = f"confidence={self.confidence:g} target={self.target:g} gaps={self.gaps}"
+        settings = f"confidence={self.confidence:g} target={self.target:g} gaps={self.gaps}{told(self.policies)}"
         return f"reliability of {names}: {_METHOD}; {settings}"
 
     def topics_needed(self, target: float | None = None, coefficient: Coefficient = "phi") -> dict[str, TopicsFor]:
@@ -214,6 +216,7 @@ class Reliability:
             "target": self.target,
             "confidence": self.confidence,
             "gaps": self.gaps,
+            "policies": None if self.policies is None else self.policies.to_dict(),
         }
 
     def to_frame(self) -> pl.DataFrame:
@@ -255,39 +258,24 @@ class Reliability:
             ``phi`` or ``erho2``.
         """
         _check_coefficient(coefficient)
-        alt = load_altair()
         low, high = f"{coefficient}_low", f"{coefficient}_high"
         columns = ["measure", "topics", coefficient, low, high]
-        curve = self.curve().select(columns).with_columns(pl.col(pl.Float64).round(4)).fill_nan(None)
         observed = pl.DataFrame(
             [(m.measure, m.topics, *astuple(m.at(m.topics, coefficient))) for m in self.measures],
             schema=columns,
             orient="row",
-        ).fill_nan(None)
-        x = alt.X("topics:Q", title="Topics").scale(domain=[0, max(self.sizes)], nice=False)
-        y = alt.Y(f"{coefficient}:Q", title=TITLES[coefficient]).scale(domain=[0, 1])
-        colour = alt.Color("measure:N", title="Measure", sort=None, legend=alt.Legend(symbolOpacity=1))
-        tips = [
-            alt.Tooltip("measure:N", title="Measure"),
-            alt.Tooltip("topics:Q", title="Topics"),
-            alt.Tooltip(f"{coefficient}:Q", title="Reliability", format=".3f"),
-            alt.Tooltip(f"{low}:Q", title=f"{self.confidence:.0%} interval from", format=".3f"),
-            alt.Tooltip(f"{high}:Q", title="to", format=".3f"),
-        ]
-        base = alt.Chart(curve)
-        band = base.mark_area(opacity=0.18).encode(x=x, y=f"{low}:Q", y2=f"{high}:Q", color=colour)
-        line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, tooltip=tips)
-        dot = (
-            alt.Chart(observed).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips)
         )
-        goal = alt.Chart(pl.DataFrame({"target": [self.target], "text": [f"target {self.target:g}"]}))
-        rule = goal.mark_rule(strokeDash=[5, 4], color="#555555").encode(y="target:Q")
-        text = goal.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color="#555555").encode(
-            x=alt.value(0), y="target:Q", text="text:N"
-        )
-        chart = alt.layer(band, rule, text, line, dot).properties(width=WIDTH, height=HEIGHT)
-        return styled(
-            chart, f"Reliability and the number of topics ({self.confidence:.0%} interval; dot: these topics)"
+        return topics_chart(
+            self.curve().select(columns).with_columns(pl.col(pl.Float64).round(4)).fill_nan(None),
+            observed.fill_nan(None),
+            value=coefficient,
+            axis=TITLES[coefficient],
+            short="Reliability",
+            legend="Measure",
+            highest=1.0,
+            goal=(self.target, f"target {self.target:g}"),
+            title=f"Reliability and the number of topics ({self.confidence:.0%} interval; dot: these topics)",
+            interval=(low, high, f"{self.confidence:.0%} interval"),
         )
 
 
@@ -344,7 +332,8 @@ def reliability(
     check_share("confidence", confidence)
     if sizes is not None:
         sizes = check_sizes(sizes)
-    matrices = complete_matrices(read_scores(scores), gaps=gaps)
+    given = read_scores(scores)
+    matrices = complete_matrices(given, gaps=gaps)
     measures = tuple(_of(matrix, confidence) for matrix in matrices)
     return Reliability(
         measures=measures,
@@ -352,6 +341,7 @@ def reliability(
         target=float(target),
         confidence=float(confidence),
         gaps=gaps,
+        policies=given.policies,
     )
 
 

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps
+from gainful.data.policies import Policies, told
 from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
+from gainful.meta.checks import check_count, check_sizes
 from gainful.meta.cube import Cube, complete_cube
 from gainful.progress import track
 from gainful.stats.paired import pairs
@@ -75,8 +77,8 @@ class Stability:
         One a measure.
     systems, topics
         How many there are.
-    draws, fuzziness, fuzzy, by, seed, gaps
-        The settings that repeat it.
+    draws, fuzziness, fuzzy, by, seed, gaps, policies
+        The settings that repeat it; no policies if the scores came from a table.
     """
 
     curves: tuple[StabilityCurve, ...]
@@ -88,6 +90,7 @@ class Stability:
     by: By
     seed: int
     gaps: Gaps
+    policies: Policies | None
 
     def __str__(self) -> str:
         sizes = self.curves[0].sizes
@@ -95,8 +98,24 @@ class Stability:
         return (
             f"stability: {self.systems * (self.systems - 1) // 2} pairs of {self.systems} systems, {drawn} of "
             f"{self.topics} topics; by={self.by} fuzziness={self.fuzziness:g} fuzzy={self.fuzzy} draws={self.draws} "
-            f"seed={self.seed} gaps={self.gaps}"
+            f"seed={self.seed} gaps={self.gaps}{told(self.policies)}"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one should know about the numbers: runs that no draw tells apart, draws that share their topics."""
+        notes = [
+            f"{curve.measure}: no draw tells any two systems apart, as all scores are the same within the fuzziness: "
+            "an error rate of 0 says nothing here"
+            for curve in self.curves
+            if min(curve.ties) == 1.0
+        ]
+        if self.by == "mean" and self.curves[0].sizes[-1] > self.topics // 2:
+            notes.append(
+                f"draws of more than half of the {self.topics} topics share so many that their error rates are too "
+                f"low; at {self.topics} it is 0 by construction"
+            )
+        return tuple(notes)
 
     def __getitem__(self, measure: str) -> StabilityCurve:
         """The curve of a measure."""
@@ -132,14 +151,16 @@ class Stability:
                 }
                 for curve in self.curves
             ],
+            "notes": list(self.notes),
             "systems": self.systems,
             "topics": self.topics,
             "draws": self.draws,
             "fuzziness": self.fuzziness,
             "fuzzy": self.fuzzy,
             "by": self.by,
-            "seed": self.seed,
             "gaps": self.gaps,
+            "policies": None if self.policies is None else self.policies.to_dict(),
+            "seed": self.seed,
         }
 
     def chart(self) -> altair.TopLevelMixin:
@@ -229,7 +250,8 @@ def stability(
     (0.12, 0.0)
     """
     _check_settings(draws, fuzziness, fuzzy, by)
-    cube = complete_cube(read_scores(scores), gaps=gaps)
+    given = read_scores(scores)
+    cube = complete_cube(given, gaps=gaps)
     chosen = _chosen_sizes(sizes, len(cube.topics))
     place = _places(len(cube.topics), draws, seed)
     compare = _by_mean if by == "mean" else _by_topic
@@ -256,6 +278,7 @@ def stability(
         by=by,
         seed=seed,
         gaps=gaps,
+        policies=given.policies,
     )
 
 
@@ -322,20 +345,13 @@ def _chosen_sizes(sizes: Sequence[int] | None, topics: int) -> tuple[int, ...]:
         half = topics // 2
         step = -(-half // _SIZES)
         return tuple(range(half, 0, -step))[::-1]
-    chosen = list(sizes)
-    if not chosen:
-        raise GainfulError("sizes: expected at least one number of topics, got none")
-    for size in chosen:
-        if isinstance(size, bool) or int(size) != size or not 1 <= size <= topics:
-            raise GainfulError(f"sizes: expected whole numbers from 1 to {topics}, the number of topics, got {size}")
-    return tuple(sorted({int(size) for size in chosen}))
+    return tuple(sorted(set(check_sizes(sizes, most=topics))))
 
 
 def _check_settings(draws: int, fuzziness: float, fuzzy: str, by: str) -> None:
     check_choice("fuzzy", fuzzy, get_args(Fuzzy))
     check_choice("by", by, get_args(By))
-    if draws < 2:
-        raise GainfulError(f"draws: expected at least 2, for one draw contradicts no other, got {draws}")
+    check_count("draws", draws, least=2, why=", for one draw contradicts no other")
     if not (0.0 <= fuzziness < np.inf):
         raise GainfulError(f"fuzziness: expected a number that is not negative, such as 0.05, got {fuzziness}")
     if fuzzy == "relative" and fuzziness >= 1.0:

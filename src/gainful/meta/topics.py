@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps, complete_matrices
+from gainful.data.policies import Policies, told
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
-from gainful.meta.checks import check_share, check_sizes
+from gainful.meta.checks import check_count, check_share, check_sizes
+from gainful.meta.topics_chart import topics_chart
 from gainful.stats.anova import two_way
 from gainful.stats.paired import pairs
 from gainful.stats.power import anova_power, detectable_effect, expected_width, smallest, t_power
@@ -134,11 +135,14 @@ class TopicsNeeded:
         What was asked.
     gaps
         As in `topics_needed`.
+    policies
+        Those of the scores; None if they came from a table.
     """
 
     measures: tuple[MeasureTopics, ...]
     plan: Plan
     gaps: Gaps
+    policies: Policies | None
 
     def __getitem__(self, measure: str) -> MeasureTopics:
         """The result of one measure."""
@@ -150,7 +154,7 @@ class TopicsNeeded:
     def __str__(self) -> str:
         answers = ", ".join(f"{m.measure} {_count(m.needed)}" for m in self.measures)
         settings = " ".join(f"{name}={value}" for name, value in self._settings().items())
-        return f"topics needed: {answers}; {_METHODS[self.plan.method]}; {settings}"
+        return f"topics needed: {answers}; {_METHODS[self.plan.method]}; {settings}{told(self.policies)}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -230,15 +234,14 @@ class TopicsNeeded:
             for row in self.to_frame().to_dicts()
         }
         about = {"notes": list(self.notes), "description": _METHODS[self.plan.method]}
-        return {"measures": measures, **about, **self._settings()}
+        policies = None if self.policies is None else self.policies.to_dict()
+        return {"measures": measures, **about, **self._settings(), "policies": policies}
 
     def chart(self) -> altair.TopLevelMixin:
         """The power (or the width of the interval) against the number of topics; a dot where the data are."""
-        alt = load_altair()
         name = _quantity(self.plan.method)
         wide = name == "width"
         labels = {m.measure: f"{m.measure}: {_count(m.needed)} topics" for m in self.measures}
-        curve = self.curve().with_columns(pl.col("measure").replace(labels), pl.col(name).round(5))
         observed = pl.DataFrame(
             {
                 "measure": list(labels.values()),
@@ -248,26 +251,17 @@ class TopicsNeeded:
         )
         goal = self.plan.difference if wide else self.plan.power
         title = "Expected width of the interval" if wide else "Power"
-        widest = 3.0 * max([goal, *(m.now for m in self.measures)])
-        x = alt.X("topics:Q", title="Topics").scale(domain=[0, max(curve["topics"].to_list())], nice=False)
-        y = alt.Y(f"{name}:Q", title=title).scale(domain=[0, widest if wide else 1])
-        colour = alt.Color("measure:N", title="Needed", sort=None)
-        tips = [
-            alt.Tooltip("measure:N", title="Needed"),
-            alt.Tooltip("topics:Q", title="Topics"),
-            alt.Tooltip(f"{name}:Q", title=title, format=".3f"),
-        ]
-        line = alt.Chart(curve).mark_line(strokeWidth=2, clip=True).encode(x=x, y=y, color=colour, tooltip=tips)
-        dot = (
-            alt.Chart(observed).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips)
+        return topics_chart(
+            self.curve().with_columns(pl.col("measure").replace(labels), pl.col(name).round(5)),
+            observed,
+            value=name,
+            axis=title,
+            short=title,
+            legend="Needed",
+            highest=3.0 * max([goal, *(m.now for m in self.measures)]) if wide else 1.0,
+            goal=(goal, f"{'width' if wide else 'power'} {goal:g}"),
+            title=self._title(),
         )
-        asked = alt.Chart(pl.DataFrame({"goal": [goal], "text": [f"{'width' if wide else 'power'} {goal:g}"]}))
-        rule = asked.mark_rule(strokeDash=[5, 4], color="#555555").encode(y="goal:Q")
-        text = asked.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color="#555555").encode(
-            x=alt.value(0), y="goal:Q", text="text:N"
-        )
-        chart = alt.layer(rule, text, line, dot).properties(width=WIDTH, height=HEIGHT)
-        return styled(chart, self._title())
 
     def _title(self) -> str:
         plan = self.plan
@@ -330,7 +324,7 @@ def topics_needed(
         t (paired t-test, two-sided), anova (one-way, of several systems) or interval (width of the confidence interval
         of a difference).
     systems
-        How many systems an ANOVA compares; as many as there are runs if not given.
+        How many systems an ANOVA compares, with method anova; as many as there are runs if not given.
     gaps
         A topic that some run has no score for: error, or drop to leave it out for all runs.
 
@@ -354,12 +348,18 @@ def topics_needed(
         raise GainfulError(f"difference: expected a number above 0, got {difference}")
     check_share("alpha", alpha)
     check_share("power", power)
-    if systems is not None and systems < 2:
-        raise GainfulError(f"systems: expected at least 2, got {systems}")
-    matrices = complete_matrices(read_scores(scores), gaps=gaps)
+    if systems is not None:
+        check_count("systems", systems, least=2)
+        if method != "anova":
+            raise GainfulError(
+                f"systems: expected none for method={method!r}, which compares two at a time, got {systems}"
+            )
+    given = read_scores(scores)
+    matrices = complete_matrices(given, gaps=gaps)
     compared = (systems or len(matrices[0].systems)) if method == "anova" else None
     plan = Plan(method=method, difference=float(difference), alpha=float(alpha), power=float(power), systems=compared)
-    return TopicsNeeded(measures=tuple(_of(matrix, plan) for matrix in matrices), plan=plan, gaps=gaps)
+    measures = tuple(_of(matrix, plan) for matrix in matrices)
+    return TopicsNeeded(measures=measures, plan=plan, gaps=gaps, policies=given.policies)
 
 
 def _of(matrix: ScoreMatrix, plan: Plan) -> MeasureTopics:

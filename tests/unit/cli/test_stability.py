@@ -73,8 +73,8 @@ def test_chart(gainful, scores, tmp_path):
     [
         (("--sizes", "1,x"), 2, "Invalid value for --sizes: expected whole numbers such as 5,10, got 'x'."),
         (("--sizes", "1.5"), 2, "Invalid value for --sizes: expected whole numbers such as 5,10, got '1.5'."),
-        (("--sizes", "7"), 1, "sizes: expected whole numbers from 1 to 6, the number of topics, got 7"),
-        (("--draws", "0"), 1, "draws: expected at least 2, for one draw contradicts no other, got 0"),
+        (("--sizes", "7"), 1, "sizes: expected numbers of topics, whole and from 1 to the 6 there are, got 7"),
+        (("--draws", "0"), 1, "draws: expected a whole number of at least 2, for one draw contradicts no other, got 0"),
     ],
 )
 def test_refused(gainful, scores, words, status, message):

@@ -230,7 +230,7 @@ class TestResult:
         assert found["phi"]["value"] == pytest.approx(0.75)
         assert found["topics_for_phi"]["value"] == 9
         assert [point["topics"] for point in found["curve"]] == [5]
-        assert list(content)[-4:] == ["sizes", "target", "confidence", "gaps"]
+        assert list(content)[-4:] == ["target", "confidence", "gaps", "policies"]
         assert "Feldt" in content["method"]
 
     def test_text(self):

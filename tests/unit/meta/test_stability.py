@@ -219,12 +219,16 @@ Y = [[0.1, 0.2, 0.3, 0.4], [0.3, 0.1, 0.4, 0.2]]
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sizes": []}, r"sizes: expected at least one number of topics, got none"),
-        ({"sizes": [5]}, r"sizes: expected whole numbers from 1 to 4, the number of topics, got 5"),
-        ({"sizes": [0]}, r"sizes: expected whole numbers from 1 to 4, the number of topics, got 0"),
-        ({"sizes": [1.5]}, r"sizes: expected whole numbers from 1 to 4, the number of topics, got 1.5"),
-        ({"sizes": [True]}, r"sizes: expected whole numbers from 1 to 4, the number of topics, got True"),
-        ({"draws": 1}, r"draws: expected at least 2, for one draw contradicts no other, got 1"),
+        ({"sizes": []}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got none"),
+        ({"sizes": [5]}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got 5"),
+        ({"sizes": [0]}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got 0"),
+        ({"sizes": [1.5]}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got 1.5"),
+        ({"sizes": [True]}, r"sizes: expected a list of numbers such as \[5, 10\], got \[True\]"),
+        ({"sizes": ["a"]}, r"sizes: expected a list of numbers such as \[5, 10\], got \['a'\]"),
+        ({"sizes": 3}, r"sizes: expected a list of numbers such as \[5, 10\], got 3"),
+        ({"sizes": [float("nan")]}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got nan"),
+        ({"draws": 2.5}, r"draws: expected a whole number of at least 2, for one draw contradicts no other, got 2.5"),
+        ({"draws": 1}, r"draws: expected a whole number of at least 2, for one draw contradicts no other, got 1"),
         ({"fuzziness": -0.1}, r"fuzziness: expected a number that is not negative, such as 0.05, got -0.1"),
         (
             {"fuzziness": float("nan")},
@@ -252,6 +256,24 @@ def test_refused_settings(settings, message):
 def test_refused_scores(y, message):
     with pytest.raises(DataError, match=f"^{message}$"):
         gf.stability(y)
+
+
+class TestNotes:
+    note = (
+        "score: no draw tells any two systems apart, as all scores are the same within the fuzziness: an error rate of "
+        "0 says nothing here"
+    )
+
+    @pytest.mark.parametrize("by", ["mean", "topic"])
+    @pytest.mark.parametrize("y", [np.full((3, 6), 0.4), np.tile([0.1, 0.5, 0.3, 0.7, 0.2, 0.9], (2, 1))])
+    def test_systems_that_are_the_same(self, y, by):
+        found = gf.stability(y, by=by)
+        assert found.curves[0].error == (0.0, 0.0, 0.0)
+        assert found.notes == (self.note,)
+        assert found.to_dict()["notes"] == [self.note]
+
+    def test_one_that_differs(self):
+        assert gf.stability([[0.1, 0.5, 0.3, 0.7], [0.1, 0.5, 0.3, 0.7], [0.1, 0.5, 0.3, 0.9]], draws=50).notes == ()
 
 
 class TestResult:

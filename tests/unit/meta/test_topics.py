@@ -74,7 +74,7 @@ class TestAgainstStatsmodels:
         result = topics_needed(MANY, method="anova")
         assert result.plan.systems == 6
         assert result["score"].needed == topics_needed(MANY, method="anova", systems=6)["score"].needed
-        assert topics_needed(MANY, systems=3).plan.systems is None
+        assert topics_needed(MANY).plan.systems is None
 
 
 def test_interval_is_the_full_width():
@@ -180,8 +180,16 @@ class TestSettings:
             topics_needed(SCORES, method="z")
 
     def test_systems(self):
-        with pytest.raises(GainfulError, match=r"^systems: expected at least 2, got 1$"):
+        with pytest.raises(GainfulError, match=r"^systems: expected a whole number of at least 2, got 1$"):
             topics_needed(SCORES, method="anova", systems=1)
+        with pytest.raises(GainfulError, match=r"^systems: expected a whole number of at least 2, got 2\.5$"):
+            topics_needed(SCORES, method="anova", systems=2.5)
+
+    @pytest.mark.parametrize("method", ["t", "interval"])
+    def test_systems_without_anova(self, method):
+        message = f"systems: expected none for method='{method}', which compares two at a time, got 7"
+        with pytest.raises(GainfulError, match=f"^{message}$"):
+            topics_needed(SCORES, method=method, systems=7)
 
     def test_sizes(self):
         with pytest.raises(GainfulError, match=r"^sizes: expected numbers of topics, whole and at least 2, got 1$"):
@@ -214,7 +222,16 @@ class TestResult:
             "power=0.8 systems=2 gaps=error"
         )
         content = topics_needed(SCORES, method="interval").to_dict()
-        assert list(content) == ["measures", "notes", "description", "method", "difference", "alpha", "gaps"]
+        assert list(content) == [
+            "measures",
+            "notes",
+            "description",
+            "method",
+            "difference",
+            "alpha",
+            "gaps",
+            "policies",
+        ]
 
     def test_dict_is_json(self):
         content = json.loads(json.dumps(topics_needed(SCORES, difference=math.sqrt(3) / 2).to_dict()))

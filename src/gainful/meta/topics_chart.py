@@ -1,0 +1,71 @@
+"""What depends on the number of topics, drawn: a line a measure, a dot where the data are, a rule at what is wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+
+if TYPE_CHECKING:
+    import altair
+
+
+def topics_chart(
+    curve: pl.DataFrame,
+    observed: pl.DataFrame,
+    *,
+    value: str,
+    axis: str,
+    short: str,
+    legend: str,
+    highest: float,
+    goal: tuple[float, str],
+    title: str,
+    interval: tuple[str, str, str] | None = None,
+) -> altair.TopLevelMixin:
+    """A quantity against the number of topics.
+
+    Parameters
+    ----------
+    curve, observed
+        measure, topics and the quantity (and the ends of its interval): the lines, and the topics there are.
+    value
+        The column of the quantity.
+    axis, short, legend, title
+        What people read: at the axis, in a tooltip, above the legend and above the chart.
+    highest
+        Where the axis of the quantity ends.
+    goal
+        What is wanted, and how to call it.
+    interval
+        Columns of both ends of an interval, and what to call it.
+    """
+    alt = load_altair()
+    x = alt.X("topics:Q", title="Topics").scale(domain=[0, max(curve["topics"].to_list())], nice=False)
+    y = alt.Y(f"{value}:Q", title=axis).scale(domain=[0, highest])
+    colour = alt.Color("measure:N", title=legend, sort=None, legend=alt.Legend(symbolOpacity=1))
+    tips = [
+        alt.Tooltip("measure:N", title=legend),
+        alt.Tooltip("topics:Q", title="Topics"),
+        alt.Tooltip(f"{value}:Q", title=short, format=".3f"),
+    ]
+    layers = []
+    if interval:
+        low, high, name = interval
+        tips += [
+            alt.Tooltip(f"{low}:Q", title=f"{name} from", format=".3f"),
+            alt.Tooltip(f"{high}:Q", title="to", format=".3f"),
+        ]
+        layers.append(alt.Chart(curve).mark_area(opacity=0.18).encode(x=x, y=f"{low}:Q", y2=f"{high}:Q", color=colour))
+    wanted = alt.Chart(pl.DataFrame({"goal": [goal[0]], "text": [goal[1]]}))
+    layers += [
+        wanted.mark_rule(strokeDash=[5, 4], color="#555555").encode(y="goal:Q"),
+        wanted.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color="#555555").encode(
+            x=alt.value(0), y="goal:Q", text="text:N"
+        ),
+        alt.Chart(curve).mark_line(strokeWidth=2, clip=True).encode(x=x, y=y, color=colour, tooltip=tips),
+        alt.Chart(observed).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips),
+    ]
+    return styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), title)
