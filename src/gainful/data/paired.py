@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from gainful.data.policies import Policies
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import DataError, check_choice
 
@@ -46,14 +47,25 @@ def complete_matrices(
         raise DataError(
             f"expected at least {least_systems} runs, got {len(scores.systems)}: {', '.join(scores.systems)}"
         )
-    return tuple(_complete(scores[measure], gaps, least_topics) for measure in scores.measures)
+    remedy = _remedy(scores.policies)
+    return tuple(_complete(scores[measure], gaps, least_topics, remedy) for measure in scores.measures)
 
 
-def _complete(matrix: ScoreMatrix, gaps: Gaps, least_topics: int) -> ScoreMatrix:
+def _remedy(policies: Policies | None) -> str:
+    """What to do about gaps; only those that a policy left can be scored after all."""
+    ways = ["leave out topics that some run lacks (gaps: drop)"]
+    if policies is not None and policies.degenerate in ("nan", "skip"):
+        ways.insert(0, "give a value to measures that are undefined (degenerate: zero)")
+    if policies is not None and policies.missing == "skip":
+        ways.insert(0, "score missing topics as empty rankings (missing: empty)")
+    return ", or ".join(ways)
+
+
+def _complete(matrix: ScoreMatrix, gaps: Gaps, least_topics: int, remedy: str) -> ScoreMatrix:
     absent = np.isnan(matrix.values)
     if absent.any():
         if gaps == "error":
-            raise DataError(_where(matrix, absent))
+            raise DataError(f"{_where(matrix, absent)}: {remedy}")
         kept = np.flatnonzero(~absent.any(axis=0))
         topics = tuple(matrix.topics[t] for t in kept)
         matrix = replace(matrix, values=matrix.values[:, kept], topics=topics)
@@ -69,6 +81,5 @@ def _where(matrix: ScoreMatrix, absent: np.typing.NDArray[np.bool_]) -> str:
     others = f" (and {more} more)" if more else ""
     return (
         f"{matrix.measure}: run {matrix.systems[system]!r} has no score for topic {matrix.topics[topic]!r}{others}, "
-        "but runs are compared on the same topics: score missing topics as empty rankings (missing='empty'), or leave "
-        "out topics that some run lacks (gaps='drop')"
+        "but runs are compared on the same topics"
     )

@@ -39,3 +39,34 @@ def test_unknown_way():
     with pytest.raises(gf.GainfulError) as caught:
         complete_matrices(scores_with_gap(), gaps="ignore")
     assert str(caught.value) == "gaps: expected one of error, drop, got 'ignore'."
+
+
+DROP = "leave out topics that some run lacks (gaps: drop)"
+
+
+@pytest.mark.parametrize(
+    ("policies", "remedy"),
+    [
+        ({"missing": "skip"}, "score missing topics as empty rankings (missing: empty), or " + DROP),
+        ({"degenerate": "skip"}, "give a value to measures that are undefined (degenerate: zero), or " + DROP),
+        ({"degenerate": "nan"}, "give a value to measures that are undefined (degenerate: zero), or " + DROP),
+    ],
+)
+def test_what_to_do_about_gaps_that_policies_left(policies, remedy):
+    qrels = {"1": {"a": 1}, "2": {"a": int("missing" in policies)}, "3": {"a": 1}}
+    runs = {"x": {t: ["a"] for t in qrels}, "y": {t: ["a"] for t in qrels if t != "2" or "missing" not in policies}}
+    run = "y" if "missing" in policies else "x"
+    more = "" if "missing" in policies else " (and 1 more)"
+    with pytest.raises(gf.DataError) as caught:
+        complete_matrices(gf.evaluate(qrels, runs, "AP", **policies))
+    assert str(caught.value) == (
+        f"AP: run '{run}' has no score for topic '2'{more}, but runs are compared on the same topics: {remedy}"
+    )
+
+
+def test_a_table_has_no_policies_to_change():
+    with pytest.raises(gf.DataError) as caught:
+        complete_matrices(scores_with_gap())
+    assert str(caught.value) == (
+        f"AP: run 'a' has no score for topic '2', but runs are compared on the same topics: {DROP}"
+    )
