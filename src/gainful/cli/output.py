@@ -135,8 +135,8 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def as_json(value: object) -> str:
-    """JSON in ASCII, numbers in full; null for NaN, which JSON does not have."""
-    return json.dumps(_without_nan(value), indent=2, allow_nan=False) + "\n"
+    """JSON in ASCII, numbers in full; it has no NaN, which becomes null, and no infinity, which becomes a text."""
+    return json.dumps(_in_json(value), indent=2, allow_nan=False) + "\n"
 
 
 def as_latex(table: Table) -> str:
@@ -172,9 +172,11 @@ def _escaped(text: str) -> str:
     return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
 
 
-def _without_nan(value: object) -> object:
+def _in_json(value: object) -> object:
     if isinstance(value, dict):
-        return {str(key): _without_nan(inner) for key, inner in value.items()}
+        return {str(key): _in_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_nan(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [_in_json(inner) for inner in value]
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else str(value)
