@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ from gainful.data.arrays import rankings_from_arrays
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.scores import Scores
-from gainful.errors import MeasureError, PolicyError
+from gainful.errors import GainfulError, MeasureError, PolicyError, check_choice
 from gainful.io.read import iterate_runs, read_qrels
 from gainful.io.scores import read_scores as read_table
 from gainful.measures import Definition, Measure, parse_measure, parse_measures
@@ -172,7 +172,7 @@ def _scores_of(measure: Measure, rankings: Rankings) -> FloatArray:
     return scores
 
 
-def read_scores(source: Any) -> Scores:
+def read_scores(source: Any, *, lower: Sequence[str] = ()) -> Scores:
     """Scores from a table: what `evaluate` returns, for the analyses that start from it.
 
     Parameters
@@ -183,16 +183,46 @@ def read_scores(source: Any) -> Scores:
         the columns run, measure (optional), query_id and score. Wide: a row a topic, a column a system, and a query_id
         column if there is one (else topics are numbered from 1). Rows of query_id 'all' are means and not read. A cell
         that is empty, null, NA or, in a wide table, NaN is left out: it does not count.
+    lower
+        Measures of which a lower score is better, such as latency; a wide table's is called 'score'. gainful knows the
+        direction of its own measures, and takes a higher score of any other for better.
 
     Returns
     -------
     Scores
         Measures that gainful knows are summarised as it summarises them, others by their mean; a wide table has one
         measure, named 'score'. There are no policies: a table does not tell them.
+
+    Examples
+    --------
+    >>> import polars
+    >>> times = {"run": ["a", "b"], "measure": ["latency"] * 2, "query_id": ["1", "1"], "score": [17.0, 12.0]}
+    >>> read_scores(polars.DataFrame(times), lower=["latency"]).higher
+    ('worse',)
     """
-    if isinstance(source, Scores):
-        return source
-    scores = read_table(source)
+    scores = source if isinstance(source, Scores) else _known(read_table(source))
+    if isinstance(lower, str):
+        raise GainfulError(f"lower: expected a list of measures, got {lower!r}: write [{lower!r}]")
+    labels = {scores.spellings.get(measure, measure) for measure in lower}
+    for label in labels:
+        check_choice("lower", label, scores.measures)
+    if not labels:
+        return scores
+    directions = zip(scores.measures, scores.higher, strict=True)
+    return replace(scores, higher=tuple("worse" if label in labels else higher for label, higher in directions))
+
+
+def is_known(measure: str) -> bool:
+    """Whether gainful knows a measure, and with it which end of its scale is better."""
+    try:
+        parse_measure(measure)
+    except MeasureError:
+        return False
+    return True
+
+
+def _known(scores: Scores) -> Scores:
+    """The scores of a table, with what gainful knows of their measures."""
     known: dict[str, Definition] = {}
     for label in scores.measures:
         with suppress(MeasureError):

@@ -20,6 +20,7 @@ from gainful.compare.result import Test
 from gainful.data.paired import Gaps
 from gainful.data.scores import Scores
 from gainful.errors import GainfulError
+from gainful.evaluate import is_known
 from gainful.stats.corrections import Method as Correction
 from gainful.stats.intervals import Interval
 
@@ -108,11 +109,17 @@ def compare(
             tables.append(_pairs(result))
         else:
             remarks.append(f"note: --format csv has all {number_of_pairs} pairs, with differences, intervals and p")
-        if movers or (movers is None and len(result.systems) == 2):
-            tables += moved.tables()
+    if shape in ("table", "latex") and (movers or (shape == "table" and movers is None and len(result.systems) == 2)):
+        tables += moved.tables()
     shown.show(moved if movers else result, tables, remarks)
     if not fail_if_worse:
         return 0
+    for measure in scores.measures:
+        if not is_known(measure) and measure not in source.lower_is_better:
+            note(
+                f"note: {measure!r} is no measure that gainful knows: higher is taken as better "
+                "(--lower-is-better says otherwise)"
+            )
     for reason in failures:
         note(f"fail: {reason}")
     if not failures:

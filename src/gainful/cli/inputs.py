@@ -12,7 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter, Token
 
 from gainful.cli.progress import reading
-from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
+from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError
 from gainful.evaluate import DEFAULT_MEASURES, evaluate, read_scores
@@ -47,6 +47,9 @@ class Source:
         --per-topic --format csv' writes it, or wide (a row a topic, a column a run).
     measures
         What to compute, such as nDCG@10; of a table, the measures to take from it (all if not given).
+    lower_is_better
+        With --scores: a measure of the table of which a lower score is better, such as latency; may be repeated.
+        gainful knows the direction of its own measures, and takes a higher score of any other for better.
     ties
         Documents with equal scores: trec (by document id, as trec_eval), order (as in the run), or expected (the
         mean over all their orders).
@@ -62,6 +65,7 @@ class Source:
 
     scores: Path | None = None
     measures: Measures = ()
+    lower_is_better: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = ()
     ties: Ties = "trec"
     unjudged: Unjudged = "zero"
     missing: Missing = "empty"
@@ -72,6 +76,11 @@ class Source:
         """The scores, from `files` (judgments, then runs) or from the table."""
         if self.scores is not None:
             return self._table(files)
+        if self.lower_is_better:
+            raise DataError(
+                f"--lower-is-better {self.lower_is_better[0]}: expected --scores FILE with it; gainful knows the "
+                "direction of the measures that it computes"
+            )
         if len(files) < 2:
             got = f"only {files[0]!r}" if files else "none"
             raise DataError(f"expected judgments and runs, or --scores FILE, got {got}")
@@ -92,7 +101,13 @@ class Source:
     def _table(self, files: tuple[str, ...]) -> Scores:
         if files:
             raise DataError(f"expected either judgments and runs or --scores FILE, got both: {' '.join(files)}")
-        scores = read_scores(self.scores)
+        for name, usual in Policies().to_dict().items():
+            if getattr(self, name) != usual:
+                raise DataError(
+                    f"--{name} {getattr(self, name)}: expected judgments and runs with it, got --scores, a table of "
+                    "scores that are computed already"
+                )
+        scores = read_scores(self.scores, lower=self.lower_is_better)
         return scores.only(self.measures) if self.measures else scores
 
 

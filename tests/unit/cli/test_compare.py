@@ -203,6 +203,14 @@ class TestFormats:
             {f"q{i}": difference for i, difference in enumerate(DIFFERENCES, 1)}
         )
 
+    def test_infinite_effect(self, gainful, tmp_path):
+        """All differences are the same; JSON has no infinity, and null would say that there is no number."""
+        pl.DataFrame({"x": [0.5, 0.75, 1.0], "y": [0.25, 0.5, 0.75], "z": [0.75, 1.0, 1.25]}).write_csv(
+            tmp_path / "s.csv"
+        )
+        content = json.loads(gainful("compare", "--scores", tmp_path / "s.csv", "--format", "json").out)
+        assert [row["effect"] for row in content["pairs"]] == ["inf", "-inf", "-inf"]
+
     def test_json_of_movers(self, gainful, two):
         content = json.loads(gainful("compare", "--scores", two, "--format", "json", "--movers", "2").out)
         assert [row["query_id"] for row in content["movers"]] == ["q3", "q1"]
@@ -229,6 +237,17 @@ class TestLatex:
             r"c & c & 0.3500 \\",
             r"\bottomrule",
             r"\end{tabular}",
+        ]
+
+    def test_movers_are_a_second_table(self, gainful, two):
+        words = ("compare", "--scores", two, "--format", "latex")
+        first, second = gainful(*words, "--movers", "1").out.split("\n\n")
+        assert first + "\n" == gainful(*words).out
+        assert second.splitlines()[2:6] == [
+            r"score of topic & old & new & difference \\",
+            r"\midrule",
+            r"q3 & 0.4200 & 0.3000 & 0.1200 \\",
+            r"\bottomrule",
         ]
 
     def test_baseline(self, gainful, scores):
@@ -268,78 +287,16 @@ class TestLatex:
 
 
 class TestPipeline:
-    def test_worse(self, gainful, two):
-        status, out, err = gainful("compare", "--scores", two, "--baseline", "old", "--fail-if-worse")
-        assert status == 3
-        assert "0.3500" in out
-        assert err.splitlines()[-1].startswith("fail: score: 'new' is worse than 'old': 0.3500 and 0.4500, p = ")
-
-    def test_not_worse(self, gainful, two):
-        status, _, err = gainful("compare", "--scores", two, "--baseline", "new", "--fail-if-worse")
-        assert status == 0
-        assert err.splitlines()[-1] == "pass: no run is significantly worse than 'new' on score (alpha=0.05)"
-
-    def test_worse_without_being_asked(self, gainful, two):
-        status, _, err = gainful("compare", "--scores", two, "--baseline", "old")
-        assert status == 0
-        assert "fail" not in err
-
-    def test_not_shown_to_be_within_the_margin(self, gainful, scores):
-        """b is better in the mean, but with six topics that differ much it may as well be a lot worse."""
-        status, _, err = gainful(
-            "compare", "--scores", scores, "--baseline", "c", "--fail-if-worse", "--margin", "0.05"
-        )
-        assert status == 3
-        assert [line[:64] for line in err.splitlines() if line.startswith("fail")] == [
-            "fail: score: 'b' is not shown to be no more than 0.05 worse than"
-        ]
-
-    def test_within_the_margin(self, gainful, two):
-        """The lower bound of the difference is -.1 - t(.95; 5)·√(.0002/6) = -.1116."""
-        words = ("compare", "--scores", two, "--baseline", "old", "--fail-if-worse", "--margin")
-        assert gainful(*words, "0.1116").status == 3
-        status, _, err = gainful(*words, "0.1117")
-        assert status == 0
-        assert err.splitlines()[-1] == (
-            "pass: every run is shown to be no more than 0.1117 worse than 'old' on score (alpha=0.05)"
-        )
-
-    def test_no_more_than_0_worse(self, gainful, tmp_path):
-        pl.DataFrame({"old": BASE, "new": BASE}).write_csv(tmp_path / "same.csv")
-        words = ("compare", "--scores", tmp_path / "same.csv", "--baseline", "old", "--fail-if-worse", "--margin", "0")
-        assert gainful(*words).status == 0
-
-    def test_ranks_and_mean_disagree(self, gainful, tmp_path):
-        """19 small wins and one large loss: better by Wilcoxon's test, which is told, and not worse."""
-        new = 0.9 + np.array([*(0.01 + 0.0005 * np.arange(19)), -0.9])
-        pl.DataFrame({"old": np.full(20, 0.9), "new": new}).write_csv(tmp_path / "s.csv")
-        words = ("compare", "--scores", tmp_path / "s.csv", "--test", "wilcoxon", "--fail-if-worse", "--baseline")
-        status, out, err = gainful(*words, "old")
-        note = "note: score: 'new' is significantly better than 'old' by signed ranks, but not by its mean\n"
-        assert status == 0
-        assert cells(out.splitlines()[3]) == ["new", "0.8688", "†"]
-        assert note in err
-        assert note in gainful(*words, "old", "--format", "csv").err
-        status, out, err = gainful(*words, "new")
-        assert status == 3
-        assert cells(out.splitlines()[3]) == ["old", "0.9000", "‡"]
-        assert "note: score: 'old' is significantly worse than 'new' by signed ranks, but not by its mean\n" in err
-
-    def test_many_disagreements_are_counted(self, gainful, tmp_path):
-        runs = {f"r{i}": 0.9 + np.array([*(0.01 + 0.0005 * np.arange(19)), -0.9]) * i for i in range(5)}
-        pl.DataFrame(runs).write_csv(tmp_path / "s.csv")
-        err = gainful("compare", "--scores", tmp_path / "s.csv", "--test", "wilcoxon").err
-        assert err.count("by signed ranks") == 5
-        assert "note: and so for 5 more pairs\n" in err  # of 10
-
-    def test_level(self, gainful, two):
-        words = ("compare", "--scores", two, "--baseline", "old", "--fail-if-worse", "--alpha", "0.00001")
-        assert gainful(*words).status == 0
+    """More in test_compare_worse.py."""
 
     def test_baseline_may_be_its_file(self, gainful, files):
         status, _, err = gainful("compare", *files, "-m", "RR", "--baseline", files[1], "--fail-if-worse")
         assert status == 3
         assert "'dense' is worse than 'bm25': 0.4583 and 1.0000" in err  # (1/2·3 + 1/3·2 + 1/4·2 + 1)/8 = 0.4583
+
+    def test_known_measures_need_no_note(self, gainful, files):
+        err = gainful("compare", *files, "-m", "RR", "--baseline", "bm25", "--fail-if-worse").err
+        assert "gainful knows" not in err
 
 
 class TestRefused:
@@ -366,6 +323,34 @@ class TestRefused:
         status, out, err = gainful("compare", "--scores", scores, *words)
         assert (status, out) == (1, "")
         assert err == f"gainful: error: {message}\n"
+
+    @pytest.mark.parametrize(
+        ("option", "value"),
+        [
+            *(("ties", "order"), ("unjudged", "condensed"), ("missing", "skip"), ("degenerate", "nan")),
+            ("duplicates", "first"),
+        ],
+    )
+    def test_policies_of_scores_that_are_computed_already(self, gainful, scores, option, value):
+        status, _, err = gainful("compare", "--scores", scores, f"--{option}", value)
+        assert (status, err) == (
+            1,
+            f"gainful: error: --{option} {value}: expected judgments and runs with it, got --scores, a table of scores "
+            "that are computed already\n",
+        )
+
+    def test_lower_is_better(self, gainful, files, scores):
+        status, _, err = gainful("compare", *files, "--lower-is-better", "AP")
+        assert (status, err) == (
+            1,
+            "gainful: error: --lower-is-better AP: expected --scores FILE with it; gainful knows the direction of the "
+            "measures that it computes\n",
+        )
+        status, _, err = gainful("compare", "--scores", scores, "--lower-is-better", "scores")
+        assert (status, err) == (
+            1,
+            "gainful: error: lower: expected one of score, got 'scores'. Did you mean 'score'?\n",
+        )
 
     def test_one_run(self, gainful, files):
         status, _, err = gainful("compare", files[0], files[1])

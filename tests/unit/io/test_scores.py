@@ -167,6 +167,33 @@ class TestSources:
         assert found.higher == ("neither", "better", "worse", "better")
 
 
+class TestLowerIsBetter:
+    FRAME = pl.DataFrame(
+        {"run": ["a"] * 3, "measure": ["latency", "AP", "cost"], "query_id": ["1"] * 3, "score": [3.0, 0.5, 2.0]}
+    )
+
+    def test_named(self):
+        assert gf.read_scores(self.FRAME).higher == ("better", "better", "better")
+        assert gf.read_scores(self.FRAME, lower=["latency", "cost"]).higher == ("worse", "better", "worse")
+
+    def test_of_scores(self):
+        given = scores()
+        assert gf.read_scores(given, lower=["nDCG@2"]).higher[1] == "worse"
+        assert gf.read_scores(given).higher[1] == "better"
+
+    def test_of_a_wide_table(self):
+        assert gf.read_scores([[1.0, 2.0], [3.0, 4.0]], lower=("score",)).higher == ("worse",)
+
+    def test_refused(self):
+        message = r"^lower: expected one of latency, AP, cost, got 'latencies'\. Did you mean 'latency'\?$"
+        with pytest.raises(gf.GainfulError, match=message):
+            gf.read_scores(self.FRAME, lower=["latencies"])
+        with pytest.raises(
+            gf.GainfulError, match=r"^lower: expected a list of measures, got 'cost': write \['cost'\]$"
+        ):
+            gf.read_scores(self.FRAME, lower="cost")
+
+
 LONG = "run,measure,query_id,score\n"
 BAD_FILES = {
     "empty file": ("x.csv", "", "{path}: expected scores, got an empty table"),
