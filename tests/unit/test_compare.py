@@ -113,6 +113,18 @@ class TestNumbers:
         row = compare([[0.1 + 0.2, 0.5], [0.3, 0.5]]).to_frame().row(0, named=True)
         assert (row["wins"], row["ties"], row["losses"], row["p"]) == (0, 2, 0, 1)
 
+    def test_a_third_run_of_huge_scores_changes_nothing(self):
+        """Rounding of its scores is larger than all scores of the others."""
+        expected = compare(Y[:2]).to_frame().row(0)[3:]  # without the names
+        found = compare(np.vstack([Y[:2], np.full(20, 1e15)]), correction="none").to_frame().row(0)[3:]
+        assert found == pytest.approx(expected, rel=1e-12)
+
+    @pytest.mark.parametrize("power", [660, -1000])
+    def test_huge_and_tiny_scores(self, power):
+        columns = ["effect", "wins", "losses", "direction", "p"]
+        found = compare(np.ldexp(Y, power)).to_frame().select(columns)
+        assert found.rows() == [pytest.approx(row, rel=1e-12) for row in compare(Y).to_frame().select(columns).rows()]
+
     def test_all_differences_the_same(self):
         frame = compare([[0.5, 0.75, 1.0], [0.25, 0.5, 0.75], [0.5, 0.75, 1.0]]).to_frame()
         assert frame["effect"].to_list() == [math.inf, 0, -math.inf]
