@@ -3,6 +3,8 @@
 What a fence means: ``sh`` is run and must succeed; ``console`` is `$ command` and, below it, all that the command
 prints (stdout and stderr); ``python`` holds doctests, which pytest runs by itself (``--doctest-glob=*.md``, in the
 folder of the repository); ``text`` and a plain fence are for reading. There is no other.
+
+A chart of docs/charts is what the command on its page draws: the same words, and the same marks at the same places.
 """
 
 from __future__ import annotations
@@ -12,13 +14,19 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+CHARTS = ROOT / "docs" / "charts"
+# Timings are not the same twice; the other shows one figure of those that the command draws into one chart.
+NOT_REPEATED = ("benchmarks.md", "choose-gain-and-discount.md")
+NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 RUN = ("sh", "console")
 READ = ("text", "")
 
@@ -104,9 +112,55 @@ def escaping(page: str) -> list[str]:
     return wrong
 
 
+def drawn(svg: str) -> list[str]:
+    """The words of a chart and its marks; not where fonts put them, which differ from one machine to another."""
+    found: list[str] = []
+
+    def walk(element: ElementTree.Element, mark: bool) -> None:
+        mark = mark or "role-mark" in element.get("class", "")
+        tag = element.tag.rpartition("}")[2]
+        if tag == "text" and element.text:
+            found.append(f"text {element.text}")
+        elif mark and tag in ("path", "rect", "line", "circle"):
+            names = ("d", "transform", "x", "y", "width", "height", "fill", "stroke", "aria-label")
+            found.append(" ".join([tag, *(f"{name}={element.get(name)}" for name in names if element.get(name))]))
+        for child in element:
+            walk(child, mark)
+
+    walk(ElementTree.fromstring(svg), mark=False)
+    return found
+
+
+def differing(svg: str, other: str) -> str | None:
+    """What the first of two charts shows and the second does not, to a twentieth of a pixel; None if they agree."""
+    if svg == other:
+        return None
+    ours, theirs = drawn(svg), drawn(other)
+    for one, two in zip_longest(ours, theirs, fillvalue=""):
+        numbers = [[float(number) for number in re.findall(NUMBER, line)] for line in (one, two)]
+        if re.sub(NUMBER, "#", one) != re.sub(NUMBER, "#", two) or numbers[0] != pytest.approx(numbers[1], abs=0.05):
+            return f"{one or 'nothing'}\n  instead of\n{two or 'nothing'}"
+    return None
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_page_does_what_it_says(path, tmp_path):
     follow(path.read_text(encoding="utf-8"), tmp_path)
+    for new in tmp_path.glob("*.svg"):
+        kept = CHARTS / new.name
+        if kept.exists():
+            wrong = differing(new.read_text(encoding="utf-8"), kept.read_text(encoding="utf-8"))
+            assert wrong is None, f"docs/charts/{new.name} is not what the page's command draws: {wrong}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_charts_come_from_the_page_that_shows_them(path):
+    page = path.read_text(encoding="utf-8")
+    run = "".join(block.text for block in blocks(page) if block.kind in RUN)
+    shown = {Path(name).name for name in re.findall(r"!\[[^]]*\]\(([^)]*charts/[^)]*\.svg)\)", page)}
+    if path.name not in NOT_REPEATED:
+        assert [name for name in sorted(shown) if name not in run] == []
+    assert [name for name in sorted(shown) if not (CHARTS / name).exists()] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -166,6 +220,38 @@ def test_what_is_shown_must_be_printed(right, wrong, tmp_path):
 def test_a_script_must_succeed(tmp_path):
     with pytest.raises(AssertionError, match="line 1: half"):
         follow("```sh\necho half\nfalse\ntrue\n```", tmp_path)
+
+
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="694"><g transform="translate(41,28)">'
+    '<g class="mark-line role-mark marks"><path aria-label="share: 0.5" d="M0,12.5L5,300.04" stroke="#0072b2"/></g>'
+    '<path class="background" d="M0,0h560"/><text x="3">share of the pairs</text></g></svg>'
+)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("300.04", "300.4"),  # a line that moved by a third of a pixel
+        ("share of the pairs", "share of pairs"),
+        ("#0072b2", "#d55e00"),
+        ("share: 0.5", "share: 0.6"),
+        ("<text", "<text>more</text><text"),
+        ('<path aria-label="share: 0.5" d="M0,12.5L5,300.04" stroke="#0072b2"/>', ""),
+    ],
+)
+def test_charts_that_differ(right, wrong):
+    assert right in SVG
+    assert differing(SVG, SVG.replace(right, wrong)) is not None
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [("300.04", "300.0399"), ("694", "702"), ("41,28", "47,28"), ("h560", "h561"), ('x="3"', 'x="4"')],
+)
+def test_charts_that_only_a_font_or_rounding_tells_apart(here, there):
+    assert here in SVG
+    assert differing(SVG, SVG.replace(here, there)) is None
 
 
 def test_gainful_is_that_of_this_interpreter(tmp_path):
