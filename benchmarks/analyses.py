@@ -13,8 +13,13 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import polars as pl
 
 import gainful as gf
+from gainful.data.align import align
+from gainful.data.qrels import Qrels
+from gainful.meta.decisions import draw_pairs
+from gainful.meta.deplete import SHARES, stratified
 
 
 def seconds(call: Callable[[], object], repeat: int = 5) -> float:
@@ -95,35 +100,53 @@ def stability_row() -> None:
     print(f"\nstability, 46 sizes × 200 draws × 100 systems: {taken:.2f} s", flush=True)
 
 
-def robustness_row() -> None:
-    """Design: at least 20 times re-evaluating with pytrec_eval."""
-    collection = gf.simulate(topics=50, systems=100, depth=1000, seed=1)
+def robustness_row(topics: int = 50, systems: int = 100, depth: int = 1000) -> None:
+    """Design: at least 20 times re-evaluating with pytrec_eval, whose scores of the same samples are the same."""
+    collection = gf.simulate(topics=topics, systems=systems, depth=depth, seed=1)
+    # trec_eval has its own idea of negative labels (pooled, not judged): here spam is nonrelevant to both.
+    qrels = Qrels(collection.qrels.frame.with_columns(pl.col("relevance").clip(0)))
     names = {"bpref": "bpref", "infAP": "infAP", "nDCG@1000": "ndcg_cut_1000"}
-    ours = once(lambda: gf.robustness(collection.qrels, collection.runs, list(names), trials=1, seed=0))
     runs = [_nested(run.frame, "score") for run in collection.runs]
-    labels = _nested(collection.qrels.frame, "relevance")
-    levels = (0.1, 0.5)  # timed; each of the 17 costs about the same
-    theirs = sum(once(lambda f=level: _evaluated(_depleted(labels, f), runs, names)) for level in levels)
-    theirs *= 17 / len(levels)
-    print("\nrobustness, 17 levels × 3 measures × 100 runs × 50 topics")
-    print(f"  gainful {ours:.2f} s, joining included; pytrec_eval {theirs:.1f} s: {theirs / ours:.0f}×", flush=True)
+    levels = (0.1, 0.5)  # timed for pytrec_eval; each of the 17 costs about the same
+    samples = _samples(qrels, collection.runs, levels)
+    found = gf.robustness(qrels, collection.runs, list(names), levels=levels, trials=1, seed=0)
+    for at, sample in enumerate(samples):
+        means = np.array(_evaluated(sample, runs, names))
+        np.testing.assert_allclose(found.scores[:, at].T, means, rtol=0, atol=1e-9)
+    ours = once(lambda: gf.robustness(qrels, collection.runs, list(names), trials=1, seed=0))
+    theirs = sum(once(lambda judged=sample: _evaluated(judged, runs, names)) for sample in samples)
+    theirs *= len(SHARES) / len(levels)
+    print(
+        f"\nrobustness, {len(SHARES)} levels × 3 measures × {systems} runs × {topics} topics, the same scores to 1e-9"
+    )
+    print(f"  gainful {ours:.2f} s, joining included; pytrec_eval {theirs:.1f} s: {theirs / ours:.0f}×")
+    print(f"  (pytrec_eval: {len(levels)} of {len(SHARES)} levels timed, and multiplied)", flush=True)
 
 
-def _depleted(labels: dict[str, dict[str, float]], level: float) -> dict[str, dict[str, int]]:
-    """Judgments dropped at random, as trec_eval wants them: -1, pooled but not judged."""
+def _samples(qrels: Qrels, runs: list[gf.Run], levels: tuple[float, ...]) -> list[dict[str, dict[str, int]]]:
+    """The judgments that robustness keeps with seed 0, as trec_eval wants them: -1 is pooled but not judged."""
     rng = np.random.default_rng(0)
-    return {
-        topic: {doc: int(label) if rng.random() < level else -1 for doc, label in docs.items()}
-        for topic, docs in labels.items()
-    }
+    draw_pairs(len(runs), 300, rng)  # robustness draws the pairs it tests first
+    rows = qrels.frame.select("query_id", "doc_id", "relevance").rows()
+    found = []
+    for kept in stratified(align(qrels, runs), levels, 1.0, rng):
+        sample: dict[str, dict[str, int]] = {}
+        for (topic, doc, label), stays in zip(rows, kept.tolist(), strict=True):
+            sample.setdefault(topic, {})[doc] = int(label) if stays else -1
+        found.append(sample)
+    return found
 
 
-def _evaluated(judged: dict[str, dict[str, int]], runs: list, names: dict[str, str]) -> None:
+def _evaluated(judged: dict[str, dict[str, int]], runs: list, names: dict[str, str]) -> list[list[float]]:
+    """Per run, the mean of each measure over the topics."""
     import pytrec_eval
 
     evaluator = pytrec_eval.RelevanceEvaluator(judged, set(names.values()))
+    found = []
     for run in runs:
-        evaluator.evaluate(run)
+        topics = evaluator.evaluate(run).values()
+        found.append([sum(topic[name] for topic in topics) / len(judged) for name in names.values()])
+    return found
 
 
 def _nested(frame: object, value: str) -> dict[str, dict[str, float]]:
@@ -133,43 +156,56 @@ def _nested(frame: object, value: str) -> dict[str, dict[str, float]]:
     return found
 
 
-GROWTH = {
-    "systems": [25, 50, 100, 200, 400],
-    "topics": [25, 50, 100, 200, 400],
-    "resamples": [250, 500, 1000, 2000, 4000],
+SIZES = [25, 50, 100, 200, 400]
+# What each analysis grows with, from where the others stand still, and its call.
+GROWTH: dict[str, tuple[dict[str, list[int]], dict[str, int], Callable[[np.ndarray, dict[str, int]], object]]] = {
+    "bootstrap of all pairs": (
+        {"systems": SIZES, "topics": SIZES, "resamples": [250, 500, 1000, 2000, 4000]},
+        {"systems": 100, "topics": 50, "resamples": 1000},
+        lambda scores, size: gf.sensitivity(scores, resamples=size["resamples"]),
+    ),
+    "stability, 12 sizes": (
+        {"systems": SIZES, "topics": SIZES, "draws": [50, 100, 200, 400, 800]},
+        {"systems": 100, "topics": 50, "draws": 200},
+        lambda scores, size: gf.stability(scores, sizes=range(1, 13), draws=size["draws"]),
+    ),
 }
 
 
-def growth(chart: str | None) -> None:
-    """Seconds as one of the three grows, and the exponent between the last two: 2, 1 and 1 by the algebra."""
-    import polars as pl
-
+def growth(chart: str | None, growing: dict = GROWTH) -> None:
+    """Seconds as one size grows, and the exponent at the end: by the algebra 2 for systems, else at most 1."""
     rows = []
-    print("\nbootstrap ASL as one size grows (the others at 100 systems, 50 topics, 1,000 resamples)")
-    for what, values in GROWTH.items():
-        for value in values:
-            size = {"systems": 100, "topics": 50, "resamples": 1000, what: value}
-            scores = matrix(size["systems"], size["topics"])
-            taken = seconds(lambda y=scores, n=size["resamples"]: gf.sensitivity(y, resamples=n), 3)
-            rows.append({"grows": what, "value": value, "seconds": taken})
-        first, last = rows[-2]["seconds"], rows[-1]["seconds"]
-        line = ", ".join(f"{row['value']}: {row['seconds']:.3f} s" for row in rows[-len(values) :])
-        print(f"  {what}: {line}; exponent at the end {math.log2(last / first):.1f}", flush=True)
+    for what, (axes, still, call) in growing.items():
+        print(f"\n{what}, as one size grows (the others at {still})")
+        for name, values in axes.items():
+            for value in values:
+                size = {**still, name: value}
+                scores = matrix(size["systems"], size["topics"])
+                taken = seconds(lambda y=scores, size=size, call=call: call(y, size), 3)
+                rows.append({"analysis": what, "grows": name, "value": value, "seconds": taken})
+            exponent = math.log(rows[-1]["seconds"] / rows[-2]["seconds"]) / math.log(values[-1] / values[-2])
+            line = ", ".join(f"{row['value']}: {row['seconds']:.3f} s" for row in rows[-len(values) :])
+            print(f"  {name}: {line}; exponent at the end {exponent:.1f}", flush=True)
     if chart:
-        from gainful.charts import load_altair, save_chart, styled
+        _draw(rows, chart)
 
-        alt = load_altair()
-        lines = (
-            alt.Chart(pl.DataFrame(rows))
-            .mark_line(point=True)
-            .encode(
-                x=alt.X("value:Q", title="systems, topics or resamples", scale=alt.Scale(type="log")),
-                y=alt.Y("seconds:Q", title="seconds", scale=alt.Scale(type="log")),
-                color=alt.Color("grows:N", title="what grows"),
-            )
-            .properties(width=420, height=280)
+
+def _draw(rows: list[dict], chart: str) -> None:
+    from gainful.charts import load_altair, save_chart, styled
+
+    alt = load_altair()
+    panels = [
+        alt.Chart(pl.DataFrame([row for row in rows if row["analysis"] == what]))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("value:Q", title="how many", scale=alt.Scale(type="log", nice=False)),
+            y=alt.Y("seconds:Q", title="seconds", scale=alt.Scale(type="log")),
+            color=alt.Color("grows:N", title="what grows", sort=None),
         )
-        save_chart(styled(lines, "Cost of the bootstrap of all pairs"), chart)
+        .properties(width=300, height=260, title=what)
+        for what in dict.fromkeys(row["analysis"] for row in rows)
+    ]
+    save_chart(styled(alt.hconcat(*panels), "What the analyses cost as one size grows"), chart)
 
 
 def main() -> None:
