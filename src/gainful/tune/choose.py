@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gainful.data.rankings import FloatArray, IntArray
+from gainful.data.rankings import BoolArray, FloatArray, IntArray
 from gainful.stats.intervals import t_interval
 from gainful.stats.resample import blocks, bootstrap_counts, generator
+from gainful.tune.listing import Listing
 from gainful.tune.sweep import Steps
 
 # Means that differ by less are equal: the same numbers were added in another order.
@@ -21,6 +22,8 @@ class Rule:
 
     Parameters
     ----------
+    listing, topics
+        The documents, and which of their topics count in the curves.
     score
         The curve to be high, or low where `lower`.
     forbidden, most
@@ -29,6 +32,8 @@ class Rule:
         A curve that never falls, at most 1 per topic, whose expected value on another topic may not exceed `risk`.
     """
 
+    listing: Listing
+    topics: BoolArray
     score: Steps
     lower: bool = False
     forbidden: Steps | None = None
@@ -44,7 +49,8 @@ class Rule:
     def best(self, weights: FloatArray) -> IntArray:
         """Per row of `weights` (how often each topic counts), the number of the best threshold.
 
-        Of thresholds that are equally good it is the one that keeps most; where none is allowed, nothing is kept.
+        Of thresholds that are equally good it is the one that keeps most; where none is allowed, nothing is kept. A
+        topic that counts 0 times is absent: who chooses does not know the scores of its documents.
         """
         numbers = self.numbers
         total = weights.sum(axis=1, keepdims=True)
@@ -55,16 +61,23 @@ class Rule:
             value[self.forbidden.sums(weights, numbers) > (self.most + CLOSE) * total] = -np.inf
         if self.loss is not None:
             value[bound(self.loss, weights, numbers) > self.risk + CLOSE] = -np.inf
-        value[~np.isfinite(value).any(axis=1), 0] = 0.0
+        hopeless = ~np.isfinite(value).any(axis=1)
+        value[hopeless, 0] = 0.0
         highest = value.max(axis=1, keepdims=True)
         equal = value >= highest - CLOSE * np.maximum(1.0, np.abs(highest))
         last = equal.shape[1] - 1 - np.argmax(equal[:, ::-1], axis=1)
-        # Up to where anything changes again.
-        return np.asarray(np.append(numbers[1:] - 1, self.score.size)[last], np.int64)
+        # Up to where anything changes again, as far as there are documents to tell.
+        furthest = np.append(numbers[1:] - 1, self.score.size)[last]
+        furthest[hopeless] = 0
+        present = np.ones((len(weights), len(self.topics)), np.bool_)
+        present[:, self.topics] = weights > 0
+        return self.listing.narrowed(furthest, present)
 
     def width(self) -> int:
         """How many numbers one resample takes."""
-        return sum(len(curve.number) + 1 for curve in (self.score, self.forbidden, self.loss) if curve is not None)
+        return len(self.topics) + sum(
+            len(curve.number) + 1 for curve in (self.score, self.forbidden, self.loss) if curve is not None
+        )
 
 
 def bound(loss: Steps, weights: FloatArray, numbers: IntArray) -> FloatArray:

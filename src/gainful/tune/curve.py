@@ -105,11 +105,15 @@ class ThresholdCurve:
 
     def thinned(self, most: int, also: int | None = None) -> IntArray:
         """At most so many thresholds that show the curve: where something changes, evenly, with ends and `also`."""
-        table = np.stack([self.score, self.forbidden, self.empty])
-        change = np.flatnonzero((np.diff(table, axis=1) != 0).any(axis=0)) + 1
+        change = self._changes()
         extra = [0, len(self) - 1, *([] if also is None else [also])]
         at = np.linspace(0, len(change) - 1, min(len(change), max(1, most - len(extra)))).astype(np.int64)
         return np.unique(np.append(change[at] if len(change) else change, extra))
+
+    def _changes(self) -> IntArray:
+        """The thresholds at which any of the four curves changes."""
+        table = np.stack([self.score, self.forbidden, self.filtered_good, self.empty])
+        return np.flatnonzero((np.diff(table, axis=1) != 0).any(axis=0)) + 1
 
     def chart(self) -> altair.TopLevelMixin:
         """The measure above, what it costs below, over the threshold."""
@@ -119,7 +123,7 @@ class ThresholdCurve:
         """The chart, with the chosen threshold (its position in the arrays) and its interval marked."""
         alt = load_altair()
         at = self.thinned(_POINTS, chosen)
-        change = np.flatnonzero(np.diff(self.score)) + 1
+        change = self._changes()
         low, high = (self.thresholds[change[-1]], self.thresholds[1]) if len(change) else self.thresholds[[-1, 1]]
         margin = 0.04 * (high - low) or 1.0
         left, right = float(low - margin), float(high + margin)

@@ -84,6 +84,29 @@ class Listing:
         every = np.concatenate([[np.inf], self.thresholds[:-1], [-np.inf]])
         return np.asarray(every[number], np.float64)
 
+    def narrowed(self, numbers: IntArray, present: BoolArray) -> IntArray:
+        """The thresholds that would be told if there were only some of the topics.
+
+        Parameters
+        ----------
+        numbers
+            Thresholds.
+        present
+            A row for each of them: the topics that there are.
+
+        Returns
+        -------
+        IntArray
+            The last threshold up to each number that lets in a document of those topics; the last of all if all of
+            their documents are kept.
+        """
+        size, topics = len(self.thresholds), len(self.start) - 1
+        key = self.topic * (size + 1) + self.step  # ascending
+        ends = np.searchsorted(key, np.arange(topics) * (size + 1) + numbers[:, None], side="right")
+        last = np.where(present & (ends > self.start[:-1]), self.step[ends - 1], 0).max(axis=1)
+        everything = (~present | (ends == self.start[1:])).all(axis=1)
+        return np.where(everything, size, last)
+
     def kept(self) -> IntArray:
         """Per threshold, from 0: how many documents it keeps."""
         return np.cumsum(np.bincount(self.step, minlength=len(self.thresholds) + 1))

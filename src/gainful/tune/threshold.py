@@ -117,6 +117,8 @@ def fit_threshold(
     listing, found, curve = _swept(qrels, run, filter_run, chosen, policies)
     loss = None if risk is None else _loss(found, chosen, risk, curve.topics)
     rule = Rule(
+        listing=listing,
+        topics=found.topics,
         score=found.score,
         lower=chosen.definition.higher == "worse",
         forbidden=None if max_forbidden is None else found.forbidden,

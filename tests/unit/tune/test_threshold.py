@@ -57,6 +57,15 @@ def named(thresholds, at):
     return -math.inf if at == len(thresholds) - 1 else thresholds[at]
 
 
+def as_known(thresholds, at, given, topics):
+    """The place of the threshold that those who know the scores of some topics only would tell."""
+    known = sorted({score for topic in topics for score in given[str(topic)].values()}, reverse=True)
+    kept = [score for score in known if score >= thresholds[at]]
+    if len(kept) == len(known):
+        return len(thresholds) - 1
+    return thresholds.index(kept[-1]) if kept else 0
+
+
 class TestByHand:
     cut = fit_threshold(QRELS, RUN, measure="nDCGf@3")
 
@@ -111,8 +120,8 @@ class TestByHand:
         # Only an empty list, or one without b and c, has no forbidden document; of those 0.5 keeps most.
         cut = fit_threshold(QRELS, RUN, measure="Forbidden@3")
         assert (cut.threshold, cut.gain) == (0.5, pytest.approx(1 / 3))
-        # Without topic 1, still 0.5: from 1/2 to 0 there. Without topic 2, c at 0.4 stays: no gain; none in topic 3.
-        assert cut.held_out.gain == pytest.approx((1 / 2 + 0 + 0) / 3)
+        # Without topic 1 or 2, still 0.5, the lowest score that is safe: from 1/2 to 0 there. Nothing in topic 3.
+        assert cut.held_out.gain == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -163,7 +172,8 @@ class TestPlainLoops:
             qrels, run, filter_run=filters if separate else None, resamples=50, confidence=0.9, seed=seed, repeats=1
         )
         drawn = np.random.default_rng(seed).integers(12, size=(50, 12))
-        chosen = sorted(named(thresholds, last_best(scores[:, topics].mean(axis=1))) for topics in drawn)
+        best = [as_known(thresholds, last_best(scores[:, topics].mean(axis=1)), given, topics) for topics in drawn]
+        chosen = sorted(named(thresholds, at) for at in best)
         # Of 50 in order, the 3rd is the first to reach 5 %, the 48th the first to reach 95 %.
         assert cut.threshold_interval == (chosen[2], chosen[47])
         gain = scores[cut.number] - scores[-1]
@@ -173,7 +183,7 @@ class TestPlainLoops:
     def test_held_out(self, seed, separate):
         qrels, run, filters = world(seed)
         given = filters if separate else run
-        scores = all_scores(qrels, run, given, "nDCGf@3")[1]
+        thresholds, scores = all_scores(qrels, run, given, "nDCGf@3")
         shares = all_scores(qrels, run, given, "Forbidden@3")[1]
         cut = fit_threshold(
             qrels,
@@ -193,6 +203,7 @@ class TestPlainLoops:
                 train, test = part != fold, part == fold
                 allowed = shares[:, train].mean(axis=1) <= 0.2 + 1e-12
                 at = last_best(scores[:, train].mean(axis=1), allowed)
+                at = as_known(thresholds, at, given, np.flatnonzero(train))
                 gain[test] += (scores[at] - scores[-1])[test] / 3
                 bad[test] += shares[at][test] / 3
         assert cut.held_out.gain == pytest.approx(gain.mean())
@@ -201,6 +212,42 @@ class TestPlainLoops:
         assert (cut.held_out.low, cut.held_out.high) == pytest.approx(
             (gain.mean() - half, gain.mean() + half), abs=1e-6
         )
+
+
+class TestLeftOutTopicsAreUnknown:
+    """What would be told on the training topics alone is what the held-out topics are cut at."""
+
+    @pytest.mark.parametrize("limits", [{}, {"max_forbidden": 0.1}, {"risk": 0.2}, {"filtered": True}])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_held_out_is_refit_apply_evaluate(self, seed, limits):
+        qrels, run, filters = world(seed, topics=12, docs=3)
+        given = dict(limits)
+        filters = filters if given.pop("filtered", False) else None
+        cut = fit_threshold(qrels, run, filter_run=filters, folds=4, repeats=2, resamples=1, seed=seed, **given)
+        rng, names, measures = np.random.default_rng(seed), list(qrels), ["nDCGf@3", "Forbidden@3"]
+        gain, bad = np.zeros(12), np.zeros(12)
+        whole = gf.evaluate(qrels, run, measures).values[0, 0]
+        for _ in range(2):
+            part = rng.permutation(12) % 4
+            for fold in range(4):
+                known = [name for at, name in enumerate(names) if part[at] != fold]
+                some = [{t: scores[t] for t in known} if scores else None for scores in (qrels, run, filters)]
+                again = fit_threshold(some[0], some[1], filter_run=some[2], folds=2, repeats=1, resamples=1, **given)
+                kept = apply_threshold(run, again, filter_run=filters)
+                score, forbidden = gf.evaluate(qrels, kept, measures).values[:, 0]
+                out = part == fold
+                gain[out] += (score - whole)[out] / 2
+                bad[out] += forbidden[out] / 2
+        assert cut.held_out.gain == pytest.approx(gain.mean())
+        assert cut.held_out.forbidden == pytest.approx(bad.mean())
+
+    def test_resampled_thresholds_are_scores_of_the_topics_drawn(self):
+        # Three topics of a good document above a bad one: drawn alone, topic t is cut at its own good document.
+        qrels = {t: {"a": 1, "b": -2} for t in "123"}
+        run = {"1": {"a": 0.9, "b": 0.1}, "2": {"a": 0.8, "b": 0.2}, "3": {"a": 0.7, "b": 0.3}}
+        cut = fit_threshold(qrels, run, resamples=2000, confidence=0.999, folds=3)
+        # Topic 1 is drawn alone in 1 of 27 resamples, and then 0.9 is the lowest score known to be good.
+        assert cut.threshold_interval == (0.7, 0.9)
 
 
 def test_the_seed_repeats_it():
@@ -370,6 +417,35 @@ class TestUnusualInput:
         # One forbidden document in 9 topics of 4 places: (1/4 + 1)/10 where everything is kept.
         cut = fit_threshold(qrels, run, measure="nDCGf@4", risk=0.13)
         assert cut.safe_from == (-math.inf, pytest.approx(1 / 10))
+
+
+class TestDrawn:
+    """A chart joins the thresholds of `thinned` by steps: the value up to a threshold is the one at it."""
+
+    curves = ("score", "forbidden", "filtered_good", "empty")
+
+    def largest_error(self, curve, at):
+        first = np.searchsorted(-curve.thresholds[at], -curve.thresholds, side="right") - 1
+        return {name: np.abs(getattr(curve, name)[at][first] - getattr(curve, name)).max() for name in self.curves}
+
+    def test_between_points_the_drawn_value_is_the_true_one(self):
+        qrels, run, _ = world(3, topics=8, docs=12)  # most good documents are below rank 3
+        curve = threshold_curve(qrels, run, measure="nDCGf@3")
+        assert curve.filtered_good[1:-1].min() < curve.filtered_good[np.flatnonzero(np.diff(curve.score))[-1] + 1]
+        assert self.largest_error(curve, curve.thinned(200)) == dict.fromkeys(self.curves, 0.0)
+
+    def test_where_points_are_too_many_it_is_near(self):
+        qrels, run, _ = world(4, topics=30, docs=40)
+        run = {topic: {doc: score + int(topic) / 1000 for doc, score in docs.items()} for topic, docs in run.items()}
+        curve = threshold_curve(qrels, run, measure="nDCGf@3")
+        assert len(curve) > 800
+        assert max(self.largest_error(curve, curve.thinned(200)).values()) < 0.1
+
+    def test_all_curves_are_inside_the_axis(self):
+        qrels, run = {"1": {"a": 1, "b": 0, "c": 1}}, {"1": {"a": 9.0, "b": 5.0, "c": 1.0}}
+        spec = threshold_curve(qrels, run, measure="nDCGf@1").chart().to_dict()
+        domain = spec["vconcat"][1]["layer"][0]["encoding"]["x"]["scale"]["domain"]
+        assert domain[0] < 1.0 < 9.0 < domain[1]  # c counts in FilteredGood only
 
 
 class TestResult:
