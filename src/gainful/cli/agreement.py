@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
+from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, Source, Whole
 from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
@@ -41,8 +42,9 @@ def agreement(
         Judgments, then runs: files, folders or globs; not with --scores.
     """
     with shown.working():
+        scores = source.read(files)
         found = agreement_of(
-            source.read(files),
+            scores,
             correlation=correlation,
             spread=spread,
             resamples=resamples,
@@ -50,7 +52,7 @@ def agreement(
             seed=seed,
             gaps=gaps,
         )
-    shown.show(found, [_coefficients(found), _movers(found)], list(_remarks(found)))
+    shown.show(found, [_coefficients(found), _movers(found)], [*caveats(scores), *_remarks(found)])
 
 
 def _coefficients(found: Found) -> Table:

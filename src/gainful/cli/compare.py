@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from cyclopts import Parameter
 
+from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, Source, Whole, whole
 from gainful.cli.output import Table, chosen_format, note, number
 from gainful.cli.results import Shown
@@ -100,7 +101,7 @@ def compare(
         shape = chosen_format(shown.format, shown.output)
         tables = [_means(result, alpha, latex=shape == "latex")]
         failures = result.worse(margin, alpha)["reason"].to_list() if fail_if_worse else []
-    remarks = list(_remarks(result, alpha)) if shape in ("table", "latex") else []
+    remarks = [*caveats(scores), *(_remarks(result, alpha) if shape in ("table", "latex") else ())]
     remarks += _contradictions(result, alpha)
     number_of_pairs = len(result.contrasts) * len(result.contrasts[0].first)
     moved = _Moved(result, _MOVERS if movers is None else movers)

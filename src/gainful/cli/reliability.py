@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
+from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, Source
 from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
@@ -35,11 +36,12 @@ def reliability(
         Judgments, then runs: files, folders or globs; not with --scores.
     """
     with shown.working():
-        result = reliability_of(source.read(files), sizes=sizes, target=target, confidence=confidence, gaps=gaps)
+        scores = source.read(files)
+        result = reliability_of(scores, sizes=sizes, target=target, confidence=confidence, gaps=gaps)
     tables = [_coefficients(result), _variances(result)]
     if sizes is not None:
         tables.append(_curve(result))
-    shown.show(result, tables, [f"note: {note}" for note in result.notes])
+    shown.show(result, tables, [*caveats(scores), *(f"note: {note}" for note in result.notes)])
 
 
 def _coefficients(result: Reliability) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, get_args
 
+from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, Source, Whole
 from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
@@ -38,9 +39,10 @@ def sensitivity(
         The level at which the table counts a pair as told apart.
     """
     with shown.working():
-        found = sensitivity_of(source.read(files), methods=methods, resamples=resamples, seed=seed, gaps=gaps)
+        scores = source.read(files)
+        found = sensitivity_of(scores, methods=methods, resamples=resamples, seed=seed, gaps=gaps)
         table = _table(found, alpha)
-    shown.show(found, table, [f"note: {note}" for note in found.notes])
+    shown.show(found, table, [*caveats(scores), *(f"note: {note}" for note in found.notes)])
 
 
 def _table(found: Found, alpha: float) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, Source, Whole
 from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
@@ -41,8 +42,9 @@ def stability(
         Judgments, then runs: files, folders or globs; not with --scores.
     """
     with shown.working():
+        scores = source.read(files)
         found = stability_of(
-            source.read(files),
+            scores,
             sizes=sizes,
             draws=draws,
             fuzziness=fuzziness,
@@ -51,7 +53,7 @@ def stability(
             seed=seed,
             gaps=gaps,
         )
-    shown.show(found, [_curves(found), _needed(found)], [f"note: {note}" for note in found.notes])
+    shown.show(found, [_curves(found), _needed(found)], [*caveats(scores), *(f"note: {note}" for note in found.notes)])
 
 
 def _curves(found: Found) -> Table:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, Source, whole
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
@@ -36,8 +37,9 @@ def topics(
         Judgments, then runs: files, folders or globs; not with --scores.
     """
     with shown.working():
+        scores = source.read(files)
         result = topics_needed(
-            source.read(files),
+            scores,
             difference=difference,
             alpha=alpha,
             power=power,
@@ -45,7 +47,7 @@ def topics(
             systems=systems,
             gaps=gaps,
         )
-    shown.show(result, _table(result), [f"note: {note}" for note in result.notes])
+    shown.show(result, _table(result), [*caveats(scores), *(f"note: {note}" for note in result.notes)])
 
 
 def _table(result: TopicsNeeded) -> Table:
