@@ -29,10 +29,12 @@ _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 # Other people's names for our columns; the first column of a spreadsheet or data frame often has none.
 _ALIASES = {
     "run": ("run", "system", "name"),
-    "measure": ("measure",),
-    "query_id": ("query_id", "qid", "q_id", "topic", ""),
+    "measure": ("measure", "metric"),
+    "query_id": ("query_id", "qid", "q_id", "topic", "topic_id", "topic_no", "query", "tid", "id", ""),
     "score": ("score", "value"),
 }
+# In a wide table, where runs may have any name, these mean topics only in the first column.
+_FIRST_ONLY = ("query", "tid", "id")
 _ABSENT = ("", "NA", "null", "None", "-")
 
 
@@ -95,8 +97,9 @@ def read_scores(source: Any) -> Scores:
     if _is_long(named):
         return _cube(_from_long(named, where), where)
     # Any other column of a wide table is a system, whatever it is called.
-    wide = _our_names(frame, {"query_id": _ALIASES["query_id"]})
-    return _cube(_from_wide(wide, where), where)
+    first = _folded(frame.columns[0])
+    topics = tuple(name for name in _ALIASES["query_id"] if name not in _FIRST_ONLY or name == first)
+    return _cube(_from_wide(_our_names(frame, {"query_id": topics}), where), where)
 
 
 def _matrix(source: Any) -> ScoreMatrix:
@@ -138,7 +141,7 @@ def _frame(source: Any) -> tuple[str, pl.DataFrame]:
 def _from_pandas(source: Any) -> pl.DataFrame:
     """Column by column, since polars' own way needs pyarrow; an index that says something names the topics."""
     columns = {str(name): source[name].tolist() for name in source.columns}
-    if type(source.index).__name__ != "RangeIndex" and not set(_ALIASES["query_id"]) & columns.keys():
+    if type(source.index).__name__ != "RangeIndex" and not set(_ALIASES["query_id"]) & set(map(_folded, columns)):
         columns = {"query_id": [str(topic) for topic in source.index], **columns}
     return pl.DataFrame(columns, strict=False)
 
@@ -198,10 +201,17 @@ def _rows(content: Any) -> Any:
 def _our_names(frame: pl.DataFrame, aliases: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
     found = {}
     for column, names in aliases.items():
-        match = next((name for name in names if name in frame.columns), None)
-        if match is not None and match != column:
+        if column in frame.columns:
+            continue
+        spelled = {_folded(name): name for name in reversed(frame.columns)}
+        match = next((spelled[name] for name in names if name in spelled), None)
+        if match is not None:
             found[match] = column
     return frame.rename(found)
+
+
+def _folded(column: str) -> str:
+    return re.sub(r"[\s_-]+", "_", column.strip().casefold())
 
 
 def _is_long(frame: pl.DataFrame) -> bool:
@@ -240,6 +250,8 @@ def _from_wide(frame: pl.DataFrame, where: str) -> pl.DataFrame:
     if "query_id" in frame.columns:
         topics = _text(frame["query_id"], where)
         frame = frame.drop("query_id")
+    else:
+        _refuse_ids(frame, where)
     if not frame.width:
         raise DataError(f"{where}: expected a column a system beside query_id, got none")
     systems = [_numbers(frame[name], where, f"in column {name!r}").fill_nan(None) for name in frame.columns]
@@ -250,6 +262,27 @@ def _from_wide(frame: pl.DataFrame, where: str) -> pl.DataFrame:
         pl.select(run=pl.lit(values.name), measure=pl.lit("score"), query_id=topics, score=values) for values in systems
     )
     return long.filter(pl.col("query_id") != MEAN)
+
+
+def _refuse_ids(frame: pl.DataFrame, where: str) -> None:
+    """Topic ids under a name that we do not know would be a run that beats all others."""
+    first, *others = frame.get_columns()
+    numbered = first.dtype.is_integer() or (
+        first.dtype == pl.String and bool(first.str.contains(r"^\s*\d+\s*$").fill_null(False).all())
+    )
+    if not numbered or len(first) < 2 or first.null_count() or first.n_unique() < len(first):
+        return
+    if (first.cast(pl.Float64, strict=False).fill_null(0) < 1).any():
+        return
+    if any(values.dtype.is_float() or (values.dtype == pl.String and _fractions(values)) for values in others):
+        raise DataError(
+            f"{where}: column {first.name!r} looks like topic ids, not scores: call it query_id, or, if it is a run, "
+            "write its scores with a decimal point, such as 3.0"
+        )
+
+
+def _fractions(values: pl.Series) -> bool:
+    return bool(values.str.contains(r"^\s*-?\d*\.\d").fill_null(False).any())
 
 
 def _text(values: pl.Series, where: str) -> pl.Series:

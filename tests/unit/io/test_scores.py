@@ -83,6 +83,8 @@ class TestLong:
             ("system", "measure", "topic", "value"),
             ("name", "measure", "qid", "value"),
             ("run", "measure", "q_id", "score"),
+            ("run", "metric", "query", "score"),
+            ("Run", "Metric", "Query", "Score"),
         ],
     )
     def test_other_spellings(self, columns):
@@ -124,6 +126,32 @@ class TestWide:
     def test_first_column_without_name(self, tmp_path):
         (tmp_path / "x.csv").write_text(",a\n301,0.5\n")
         assert gf.read_scores(tmp_path / "x.csv").topics == ("301",)
+
+    @pytest.mark.parametrize("header", ["Query", "QID", "id", "tid", "Topic No", "topic_id", "Query ID"])
+    def test_other_spellings_of_the_topic(self, tmp_path, header):
+        (tmp_path / "x.csv").write_text(f"{header},a,b\n301,0.5,0.25\n302,1,0\n")
+        found = gf.read_scores(tmp_path / "x.csv")
+        assert (found.systems, found.topics) == (("a", "b"), ("301", "302"))
+
+    def test_a_run_called_query(self):
+        assert gf.read_scores(pl.DataFrame({"plain": [0.5], "query": [0.25]})).systems == ("plain", "query")
+
+    @pytest.mark.parametrize("first", [[1.0, 2.0], [0, 1], [3, 3], [2, None]])
+    def test_a_run_of_whole_numbers_that_are_no_ids(self, first):
+        assert gf.read_scores(pl.DataFrame({"a": first, "b": [0.5, 0.25]})).systems == ("a", "b")
+
+    def test_counts_are_scores(self, tmp_path):
+        (tmp_path / "x.csv").write_text("a,b\n3,4\n5,6\n")
+        assert gf.read_scores(tmp_path / "x.csv").systems == ("a", "b")
+
+    def test_ids_under_another_name(self):
+        message = (
+            "scores: column 'Aufgabe' looks like topic ids, not scores: call it query_id, or, if it is a run, write "
+            "its scores with a decimal point, such as 3.0"
+        )
+        with pytest.raises(gf.DataError) as error:
+            gf.read_scores(pl.DataFrame({"Aufgabe": [301, 302], "a": [0.5, 1.0], "b": [0.25, 0.0]}))
+        assert str(error.value) == message
 
     def test_row_of_means_is_not_read(self):
         assert gf.read_scores(pl.DataFrame({"topic": ["1", "all"], "a": [0.5, 0.5]})).topics == ("1",)
@@ -226,6 +254,12 @@ BAD_FILES = {
         "x.csv",
         "query_id,a,b\n1,0.5,0.5\n2,0.5,good\n",
         "{path}, row 2: expected a finite number in column 'b', got 'good'",
+    ),
+    "wide, ids of another name": (
+        "x.csv",
+        "Frage,a,b\n301,1,0\n302,0.5,0\n",
+        "{path}: column 'Frage' looks like topic ids, not scores: call it query_id, or, if it is a run, write its "
+        "scores with a decimal point, such as 3.0",
     ),
     "wide, topic twice": ("x.csv", "topic,a\n1,0.5\n1,0.6\n", "{path}, row 2: a second row of topic '1': keep one"),
     "wide, no system": ("x.csv", "topic\n1\n", "{path}: expected a column a system beside query_id, got none"),
