@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
@@ -35,6 +36,20 @@ _ALIASES = {
 }
 # In a wide table, where runs may have any name, these mean topics only in the first column.
 _FIRST_ONLY = ("query", "tid", "id")
+# What may stand between columns, and what to do where it should not.
+_SEPARATORS = {
+    "\t": ("tabs", "call the file .tsv"),
+    ";": ("semicolons", "write it with commas, and decimals with a point"),
+    ",": ("commas", "call the file .csv"),
+}
+_UNREADABLE = (
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    csv.Error,
+    ValueError,
+    TypeError,
+    RecursionError,
+)
 _ABSENT = ("", "NA", "null", "None", "-")
 
 
@@ -159,24 +174,36 @@ def _read_file(path: Path) -> pl.DataFrame:
     try:
         match suffix:
             case ".csv" | ".tsv":
-                separator = "\t" if suffix == ".tsv" else ","
-                frame = (
-                    pl.read_csv(to_utf8(data, str(path)), separator=separator, infer_schema=False)
-                    if data
-                    else pl.DataFrame()
-                )
+                frame = _read_separated(to_utf8(data, str(path)), "\t" if suffix == ".tsv" else ",", str(path))
             case ".jsonl":
                 frame = pl.read_ndjson(data, infer_schema_length=None) if data.strip() else pl.DataFrame()
             case ".json":
                 frame = pl.DataFrame(_rows(json.loads(data or b"[]")), infer_schema_length=None, strict=False)
             case _:
                 frame = pl.read_parquet(data)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, RecursionError) as error:
+    except DataError:
+        raise
+    except _UNREADABLE as error:
         raise DataError(f"{path}: cannot be read as {suffix[1:]}: {_first_line(error)}") from None
-    for column in frame.columns:
-        twin = re.sub(r"_duplicated_\d+$", "", column)
-        if twin != column and twin in frame.columns:
-            raise DataError(f"{path}: two columns are named {twin!r}: give each its own name")
+    return frame
+
+
+def _read_separated(data: bytes, separator: str, where: str) -> pl.DataFrame:
+    """The names come from Python's csv module, since polars leaves doubled quotes in them."""
+    rows = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", newline=""), delimiter=separator)
+    header = next((row for row in rows if row), [])
+    if not header:
+        return pl.DataFrame()
+    if len(header) == 1:
+        for sign, (name, cure) in _SEPARATORS.items():
+            if sign != separator and sign in header[0]:
+                raise DataError(f"{where}: expected {_SEPARATORS[separator][0]} between columns, got {name}: {cure}")
+    for at, column in enumerate(header):
+        if column in header[:at]:
+            raise DataError(f"{where}: two columns are named {column!r}: give each its own name")
+    frame = pl.read_csv(data, separator=separator, infer_schema=False)
+    if frame.width == len(header):
+        frame.columns = header
     return frame
 
 
@@ -246,6 +273,7 @@ def _from_long(frame: pl.DataFrame, where: str) -> pl.DataFrame:
 
 
 def _from_wide(frame: pl.DataFrame, where: str) -> pl.DataFrame:
+    columns = frame.columns
     topics = pl.Series("query_id", [str(number) for number in range(1, frame.height + 1)])
     if "query_id" in frame.columns:
         topics = _text(frame["query_id"], where)
@@ -254,6 +282,8 @@ def _from_wide(frame: pl.DataFrame, where: str) -> pl.DataFrame:
         _refuse_ids(frame, where)
     if not frame.width:
         raise DataError(f"{where}: expected a column a system beside query_id, got none")
+    for values in frame.get_columns():
+        _refuse_words(values, where, first=values.name == frame.columns[0] and "query_id" not in columns)
     systems = [_numbers(frame[name], where, f"in column {name!r}").fill_nan(None) for name in frame.columns]
     if not topics.is_unique().all():
         at = int((~topics.is_first_distinct()).arg_max() or 0)
@@ -279,6 +309,23 @@ def _refuse_ids(frame: pl.DataFrame, where: str) -> None:
             f"{where}: column {first.name!r} looks like topic ids, not scores: call it query_id, or, if it is a run, "
             "write its scores with a decimal point, such as 3.0"
         )
+
+
+def _refuse_words(values: pl.Series, where: str, *, first: bool) -> None:
+    """A column without any number holds no scores: say what to do with it."""
+    if values.dtype != pl.String:
+        return
+    texts = values.str.strip_chars()
+    texts = texts.filter(~texts.is_in(_ABSENT))
+    if not len(texts) or texts.cast(pl.Float64, strict=False).is_not_null().any():
+        return
+    if _folded(values.name) in _ALIASES["run"]:
+        raise DataError(
+            f"{where}: expected a row a topic and a column a run, got names in column {values.name!r}: transpose the "
+            "table if it has a row a run, or remove that column"
+        )
+    cure = "call it query_id if it holds topics, or remove it" if first else "remove it"
+    raise DataError(f"{where}: expected numbers in column {values.name!r}, got {texts[0]!r} and no number: {cure}")
 
 
 def _fractions(values: pl.Series) -> bool:

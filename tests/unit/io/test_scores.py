@@ -123,6 +123,15 @@ class TestWide:
         assert found.topics == ("1", "2")
         assert found["score"].values.tolist() == [[1.0, 3.0], [2.0, 4.0]]
 
+    def test_quoted_names(self, tmp_path):
+        (tmp_path / "x.csv").write_text('\ufeff"query_id","best, ""run""",b\n301,0.5,0.25\n', encoding="utf-8")
+        found = gf.read_scores(tmp_path / "x.csv")
+        assert (found.systems, found.topics) == (('best, "run"', "b"), ("301",))
+
+    def test_a_name_with_a_semicolon(self, tmp_path):
+        (tmp_path / "x.csv").write_text("query_id,a;b\n301,0.5\n")
+        assert gf.read_scores(tmp_path / "x.csv").systems == ("a;b",)
+
     def test_first_column_without_name(self, tmp_path):
         (tmp_path / "x.csv").write_text(",a\n301,0.5\n")
         assert gf.read_scores(tmp_path / "x.csv").topics == ("301",)
@@ -260,6 +269,38 @@ BAD_FILES = {
         "Frage,a,b\n301,1,0\n302,0.5,0\n",
         "{path}: column 'Frage' looks like topic ids, not scores: call it query_id, or, if it is a run, write its "
         "scores with a decimal point, such as 3.0",
+    ),
+    "semicolons": (
+        "x.csv",
+        "query_id;a;b\n301;0,5;0,25\n",
+        "{path}: expected commas between columns, got semicolons: write it with commas, and decimals with a point",
+    ),
+    "tabs in csv": (
+        "x.csv",
+        "query_id\ta\n301\t0.5\n",
+        "{path}: expected commas between columns, got tabs: call the file .tsv",
+    ),
+    "commas in tsv": (
+        "x.tsv",
+        "query_id,a\n301,0.5\n",
+        "{path}: expected tabs between columns, got commas: call the file .csv",
+    ),
+    "transposed": (
+        "x.csv",
+        "run,301,302\nbm25,0.5,0.25\n",
+        "{path}: expected a row a topic and a column a run, got names in column 'run': transpose the table if it has a "
+        "row a run, or remove that column",
+    ),
+    "topics of another name": (
+        "x.csv",
+        "Frage,a\nq1,0.5\n",
+        "{path}: expected numbers in column 'Frage', got 'q1' and no number: call it query_id if it holds topics, or "
+        "remove it",
+    ),
+    "column of text": (
+        "x.csv",
+        "query_id,a,remark\n1,0.5,-\n2,0.5,hard\n",
+        "{path}: expected numbers in column 'remark', got 'hard' and no number: remove it",
     ),
     "wide, topic twice": ("x.csv", "topic,a\n1,0.5\n1,0.6\n", "{path}, row 2: a second row of topic '1': keep one"),
     "wide, no system": ("x.csv", "topic\n1\n", "{path}: expected a column a system beside query_id, got none"),
