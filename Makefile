@@ -6,11 +6,18 @@ DATA ?= ../shared/data
 
 .PHONY: test demo lint types layers pytest bench clean
 
-# The environment is complete once the stamp is newer than what it was made from.
-$(VENV)/stamp: pyproject.toml constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+# An environment with gainful and its charts; each stamp is newer than what it was made from.
+$(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group test
+	$(PIP) --upgrade pip
+	$(PIP) --editable '.[plots]'
+	touch $@
+
+# What the tests need besides: oracles, and torch for learning, which is large.
+$(VENV)/stamp: $(VENV)/base
+	$(PIP) --editable . --group test
 	touch $@
 
 test: lint types layers pytest
@@ -30,7 +37,7 @@ pytest: $(VENV)/stamp
 	$(if $(wildcard $(DATA)/README.md),GAINFUL_DATA=$(abspath $(DATA))) $(BIN)/coverage run -m pytest
 	$(BIN)/coverage report
 
-demo: $(VENV)/stamp
+demo: $(VENV)/base
 	$(BIN)/gainful demo
 
 bench:
