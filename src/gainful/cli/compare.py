@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -102,6 +104,8 @@ def compare(
         tables = [_means(result, alpha, latex=shape == "latex")]
         failures = result.worse(margin, alpha)["reason"].to_list() if fail_if_worse else []
     remarks = [*caveats(scores), *(_remarks(result, alpha) if shape in ("table", "latex") else ())]
+    if test == "tukey" and correction not in ("holm", "none"):
+        remarks.append(f"note: Tukey's test corrects for all pairs by itself: --correction {correction} is not used")
     remarks += _contradictions(result, alpha)
     number_of_pairs = len(result.contrasts) * len(result.contrasts[0].first)
     moved = _Moved(result, _MOVERS if movers is None else movers)
@@ -177,9 +181,25 @@ def _check(fail_if_worse: bool, baseline: str | None, margin: float | None, move
 
 def _named(baseline: str | None, files: tuple[str, ...], scores: Scores) -> str | None:
     """The run's name, also if the baseline was given as the file it is in."""
-    if baseline in scores.systems or baseline not in files[1:] or len(scores.systems) != len(files) - 1:
+    if baseline is None or baseline in scores.systems:
         return baseline
-    return scores.systems[files.index(baseline, 1) - 1]
+    if baseline in files[1:] and len(scores.systems) == len(files) - 1:
+        return scores.systems[files.index(baseline, 1) - 1]
+    path = Path(baseline)
+    if not path.is_file() or not any(_holds(given, path) for given in files[1:]):
+        return baseline
+    # A run is called as its file, without the ending, after as many folders as tell it from others.
+    *folders, name = path.absolute().parts
+    ends = [name, *(name[:at] for at in range(len(name) - 1, 0, -1) if name[at] == ".")]
+    called = ["/".join((*folders[at:], end)) for at in range(len(folders) + 1) for end in ends]
+    return next((name for name in called if name in scores.systems), baseline)
+
+
+def _holds(given: str, path: Path) -> bool:
+    """Whether what was given for runs, a file, a folder or a pattern, has this file."""
+    there = [path.parent] if Path(given).is_dir() else [path]
+    named = [Path(given)] if Path(given).exists() else [Path(name) for name in glob(given, recursive=True)]
+    return any(one.samefile(two) for one in there for two in named if two.exists())
 
 
 def _means(result: Comparison, alpha: float, *, latex: bool) -> Table:

@@ -349,6 +349,8 @@ class Comparison:
 
 def place_of(run: str, systems: tuple[str, ...], what: str) -> int:
     """The place of a run among all; `what` asks."""
+    if not isinstance(run, str):
+        raise DataError(f"{what}: expected the name of a run, such as {systems[0]!r}, got {run!r}")
     if run not in systems:
         raise DataError(
             f"{what}: expected one of the runs {', '.join(systems)}, got {run!r}.{did_you_mean(run, systems)}"

@@ -294,6 +294,39 @@ class TestPipeline:
         assert status == 3
         assert "'dense' is worse than 'bm25': 0.4583 and 1.0000" in err  # (1/2·3 + 1/3·2 + 1/4·2 + 1)/8 = 0.4583
 
+    @pytest.mark.parametrize("given", ["runs", "runs/*.txt", "runs/../runs"])
+    def test_baseline_may_be_a_file_of_a_folder_or_pattern(self, gainful, files, given, tmp_path):
+        (tmp_path / "runs").mkdir()
+        for file in files[1:]:
+            file.rename(tmp_path / "runs" / file.name)
+        words = ("compare", files[0], tmp_path / given, "-m", "RR", "--baseline", tmp_path / "runs" / "bm25.txt")
+        assert gainful(*words).err.splitlines()[-1].startswith("note: † significantly better, ‡ significantly worse")
+        assert "than 'bm25' (" in gainful(*words).err
+
+    def test_baseline_of_several_folders(self, gainful, files, tmp_path):
+        for folder, file in (("old", files[1]), ("new", files[2])):
+            (tmp_path / folder).mkdir()
+            file.rename(tmp_path / folder / "run.txt.x")
+        runs = (tmp_path / "old", tmp_path / "new" / "run.txt.x")
+        for words in (runs, (tmp_path / "*" / "run.*",)):
+            err = gainful("compare", files[0], *words, "-m", "RR", "--baseline", tmp_path / "old" / "run.txt.x").err
+            assert "than 'old/run.txt.x' (" in err
+
+    def test_a_baseline_that_was_not_read_is_refused(self, gainful, files, tmp_path):
+        (tmp_path / "other").mkdir()
+        other = tmp_path / "other" / "bm25.txt"
+        other.write_bytes(files[1].read_bytes())
+        status, _, err = gainful("compare", *files, "-m", "RR", "--baseline", other)
+        assert status == 1
+        assert f"baseline: expected one of the runs bm25, dense, got '{other}'." in err
+
+    def test_tukey_takes_no_correction(self, gainful, scores):
+        words = ("compare", "--scores", scores, "--test", "tukey", "--resamples", "9")
+        told = "note: Tukey's test corrects for all pairs by itself: --correction bonferroni is not used"
+        assert told in gainful(*words, "--correction", "bonferroni").err.splitlines()
+        for allowed in ((), ("--correction", "none")):
+            assert "by itself" not in gainful(*words, *allowed).err
+
     def test_known_measures_need_no_note(self, gainful, files):
         err = gainful("compare", *files, "-m", "RR", "--baseline", "bm25", "--fail-if-worse").err
         assert "gainful knows" not in err

@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from gainful.compare import compare
-from gainful.errors import GainfulError
+from gainful.errors import DataError, GainfulError
 
 RNG = np.random.default_rng(8)
 
@@ -158,6 +158,11 @@ class TestDirection:
     def test_columns(self):
         row = self.found().to_frame().row(0, named=True)
         assert (row["difference"] > 0, row["wins"], row["losses"], row["direction"]) == (True, 1, 19, -1)
+
+    def test_a_baseline_is_named(self):
+        message = r"^baseline: expected the name of a run, such as '1', got 0$"
+        with pytest.raises(DataError, match=message):
+            compare(np.array(self.SCORES), baseline=0)
 
     def test_no_difference_no_direction(self):
         one = compare(np.array([self.SCORES[0], self.SCORES[0]]), test="wilcoxon")["score"]
