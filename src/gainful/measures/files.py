@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import GainfulError, MeasureError, did_you_mean
 from gainful.measures.registry import PRESETS, REGISTRY, Measure
 
 # Room for thousands of discounts, and no more than can be read at once without a thought.
@@ -30,10 +30,10 @@ def read_measure(path: str) -> Measure:
     path
         The file, without the ``@``.
     """
-    content = _content(path)
+    content = read_json(path, MeasureError, "a measure")
     wanted = 'an object such as {"measure": "nDCG", "cutoff": 10, "discount": [1, 0.8]}'
     if not isinstance(content, dict) or not isinstance(content.get("measure"), str):
-        raise MeasureError(f"{path}: expected {wanted}, got {_short(content)}")
+        raise MeasureError(f"{path}: expected {wanted}, got {shortened(content)}")
     called = content.pop("measure")
     name, fixed = PRESETS.get(called, (called, {}))
     if name not in REGISTRY:
@@ -47,33 +47,44 @@ def read_measure(path: str) -> Measure:
         raise MeasureError(f"{path}: {error}") from None
 
 
-def _content(path: str) -> Any:
+def read_json(path: str, kind: type[GainfulError], what: str) -> Any:
+    """A small JSON file that somebody else may have written.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        The error to raise where it cannot be read, is too large or no JSON, or has a name twice in an object.
+    what
+        What is expected in it, such as ``a measure``.
+    """
     try:
         if not Path(path).exists():
-            raise MeasureError(f"{path}: no such file")
+            raise kind(f"{path}: no such file")
         if not Path(path).is_file():  # not to wait for a pipe, or read a device for ever
-            raise MeasureError(f"{path}: expected a file")
+            raise kind(f"{path}: expected a file")
         with Path(path).open("rb") as file:
             data = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
-        if isinstance(error, MeasureError):
+        if isinstance(error, GainfulError):
             raise
-        raise MeasureError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise kind(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > _LARGEST:
-        raise MeasureError(f"{path}: expected a measure of at most {_LARGEST} bytes")
+        raise kind(f"{path}: expected {what} of at most {_LARGEST} bytes")
     try:
         return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise MeasureError(f"{path}: expected JSON: {why}") from None
+        raise kind(f"{path}: expected JSON: {why}") from None
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice!r} is there twice")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{name!r} is there twice")
+        found[name] = value
     return found
 
 
@@ -82,7 +93,7 @@ def _labelled(gains: dict[str, Any]) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for text, gain in gains.items():
         try:
-            label: Any = float(text)
+            label: Any = text if "_" in text else float(text)  # Python would take 1_0 for 10
         except ValueError:
             label = text
         if label in found:
@@ -91,6 +102,7 @@ def _labelled(gains: dict[str, Any]) -> dict[Any, Any]:
     return found
 
 
-def _short(value: object, most: int = 60) -> str:
+def shortened(value: object, most: int = 60) -> str:
+    """What JSON holds, in at most so many characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= most else text[: most - 1] + "…"

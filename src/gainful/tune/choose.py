@@ -41,9 +41,11 @@ class Rule:
     loss: Steps | None = None
     risk: float = 1.0
     numbers: IntArray = field(init=False)  # the thresholds at which anything changes, and 0
+    key: IntArray = field(init=False)  # that of the listing
 
     def __post_init__(self) -> None:
         changes = [curve.number for curve in (self.score, self.forbidden, self.loss) if curve is not None]
+        object.__setattr__(self, "key", self.listing.key)
         object.__setattr__(self, "numbers", np.unique(np.concatenate([np.zeros(1, np.int64), *changes])))
 
     def best(self, weights: FloatArray) -> IntArray:
@@ -71,7 +73,7 @@ class Rule:
         furthest[hopeless] = 0
         present = np.ones((len(weights), len(self.topics)), np.bool_)
         present[:, self.topics] = weights > 0
-        return self.listing.narrowed(furthest, present)
+        return self.listing.narrowed(furthest, present, self.key)
 
     def width(self) -> int:
         """How many numbers one resample takes."""

@@ -6,15 +6,16 @@ import json
 import math
 import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
+from gainful.data.policies import Duplicates
 from gainful.data.run import Run
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, GainfulError, check_choice
 from gainful.io.read import read_run
 from gainful.io.write import write_atomically
+from gainful.measures.files import read_json, shortened
 from gainful.tune.choose import HeldOut
 from gainful.tune.curve import ThresholdCurve
 from gainful.tune.listing import filter_scores
@@ -207,6 +208,7 @@ def apply_threshold(
     *,
     threshold: float | None = None,
     filter_run: Any = None,
+    duplicates: Duplicates | None = None,
 ) -> Run:
     """Cut a run: keep the documents whose score reaches a threshold.
 
@@ -220,65 +222,102 @@ def apply_threshold(
         The threshold itself, instead of a cut.
     filter_run
         A run with other scores for the same documents, to filter by.
+    duplicates
+        A document twice in a topic: error or first; if not given, as when the cut was found, and else error.
 
     Returns
     -------
     Run
         The documents with at least that score, in their order and with their scores. Topics may be empty, and gone.
 
+    Notes
+    -----
+    Scores are compared as they are. That a cut found under ties='trec' keeps scores together that are equal as float32
+    holds for the run that it was found on: the threshold is the lowest of them there, and another run may have one
+    below it that is equal as float32.
+
     Examples
     --------
     >>> apply_threshold({"1": {"a": 0.9, "b": 0.3}}, threshold=0.5).frame["doc_id"].to_list()
     ['a']
     """
-    value = _value(cut, threshold, filtered=filter_run is not None)
+    value, found_under = _value(cut, threshold, filtered=filter_run is not None)
+    if duplicates is not None:
+        check_choice("duplicates", duplicates, get_args(Duplicates))
     run = read_run(run)
-    score = run.frame["score"].to_numpy()
+    frame = _each_once(run, duplicates or found_under)
+    score = frame["score"].to_numpy()
     if filter_run is not None:
-        score = filter_scores(run.frame, run.name, read_run(filter_run))
-    return Run(run.frame.filter(pl.Series(score >= value)), run.name)
+        score = filter_scores(frame, run.name, read_run(filter_run))
+    return Run(frame.filter(pl.Series(score >= value)), run.name)
 
 
-def _value(cut: Threshold | str | os.PathLike[str] | None, threshold: float | None, *, filtered: bool) -> float:
+def _each_once(run: Run, duplicates: Duplicates) -> pl.DataFrame:
+    """The run without the second of two equal documents of a topic; refused where those are an error."""
+    first = run.frame.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series()
+    if first.all():
+        return run.frame
+    if duplicates == "error":
+        row = run.frame.filter(~first).row(0, named=True)
+        raise DataError(
+            f"run {run.name!r}: document {row['doc_id']!r} appears twice in topic {row['query_id']!r}: "
+            "remove one, or use duplicates='first' to keep the first."
+        )
+    return run.frame.filter(first)
+
+
+def _value(
+    cut: Threshold | str | os.PathLike[str] | None, threshold: float | None, *, filtered: bool
+) -> tuple[float, Duplicates]:
+    """The threshold, and what was done about duplicates when it was found."""
     if (cut is None) == (threshold is None):
         got = "neither" if cut is None else "both"
         raise GainfulError(f"expected either a cut or a threshold, got {got}")
     if threshold is not None:
         if math.isnan(threshold):
             raise GainfulError("threshold: expected a number, got nan")
-        return float(threshold)
+        return float(threshold), "error"
+    duplicates: Duplicates
     if isinstance(cut, Threshold):
-        value, filter_run = cut.threshold, cut.curve.filter_run
+        value, filter_run, duplicates = cut.threshold, cut.curve.filter_run, cut.curve.policies.duplicates
     elif isinstance(cut, str | os.PathLike):
-        value, filter_run = _read_cut(Path(cut))
+        value, filter_run, duplicates = _read_cut(os.fspath(cut))
     else:
         raise GainfulError(f"cut: expected what fit_threshold found, or its file, got {type(cut).__name__}")
     if filter_run is not None and not filtered:
         raise GainfulError(f"the cut is on the scores of filter run {filter_run!r}: give a filter run here, too")
     if filter_run is None and filtered:
         raise GainfulError("the cut is on the scores of the run itself: give no filter run")
-    return value
+    return value, duplicates
 
 
-def _read_cut(path: Path) -> tuple[float, str | None]:
-    """The threshold of a saved cut, and the name of the run whose scores it is on, if not the run's own."""
+def _read_cut(path: str) -> tuple[float, str | None, Duplicates]:
+    """A saved cut: threshold, the run whose scores it is on if not the run's own, and the policy about duplicates."""
     wanted = "expected a cut as 'gainful threshold fit --save' writes it"
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise DataError(f"{path}: {wanted}, got no JSON") from None
+    content = read_json(path, DataError, "a cut")
     if not isinstance(content, dict) or content.get("kind") != _KIND:
         raise DataError(f"{path}: {wanted}, got other JSON")
     value, filter_run = content.get("threshold"), content.get("filter_run")
-    if value in ("inf", "-inf"):
-        value = float(value)
-    elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise DataError(f"{path}: expected a number, 'inf' or '-inf' as threshold, got {value!r}")
+    number = _as_float(value)
+    if not (math.isfinite(number) or value in ("inf", "-inf")):
+        raise DataError(f"{path}: expected a number, 'inf' or '-inf' as threshold, got {shortened(value)}")
     if not (filter_run is None or isinstance(filter_run, str)):
-        raise DataError(f"{path}: expected a name or null as filter_run, got {filter_run!r}")
-    return float(value), filter_run
+        raise DataError(f"{path}: expected a name or null as filter_run, got {shortened(filter_run)}")
+    policies = content.get("policies")
+    duplicates = policies.get("duplicates") if isinstance(policies, dict) else None
+    if duplicates not in get_args(Duplicates):
+        raise DataError(f"{path}: expected error or first as duplicates of its policies, got {shortened(duplicates)}")
+    return number, filter_run, duplicates
+
+
+def _as_float(value: object) -> float:
+    """A number of JSON, or 'inf' or '-inf', as float; NaN for what is none, and for what no float can hold."""
+    if isinstance(value, bool) or not (isinstance(value, int | float) or value in ("inf", "-inf")):
+        return math.nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.nan
 
 
 def _number(value: float) -> float | str:

@@ -84,7 +84,12 @@ class Listing:
         every = np.concatenate([[np.inf], self.thresholds[:-1], [-np.inf]])
         return np.asarray(every[number], np.float64)
 
-    def narrowed(self, numbers: IntArray, present: BoolArray) -> IntArray:
+    @property
+    def key(self) -> IntArray:
+        """Per admitted document, its topic and step as one number, ascending."""
+        return self.topic * (len(self.thresholds) + 1) + self.step
+
+    def narrowed(self, numbers: IntArray, present: BoolArray, key: IntArray) -> IntArray:
         """The thresholds that would be told if there were only some of the topics.
 
         Parameters
@@ -93,6 +98,8 @@ class Listing:
             Thresholds.
         present
             A row for each of them: the topics that there are.
+        key
+            That of the listing, made once.
 
         Returns
         -------
@@ -101,7 +108,6 @@ class Listing:
             their documents are kept.
         """
         size, topics = len(self.thresholds), len(self.start) - 1
-        key = self.topic * (size + 1) + self.step  # ascending
         ends = np.searchsorted(key, np.arange(topics) * (size + 1) + numbers[:, None], side="right")
         last = np.where(present & (ends > self.start[:-1]), self.step[ends - 1], 0).max(axis=1)
         everything = (~present | (ends == self.start[1:])).all(axis=1)

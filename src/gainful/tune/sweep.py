@@ -240,8 +240,7 @@ def _any_steps(listing: Listing, measure: Measure, fill: float) -> tuple[Steps, 
         shown = np.minimum(np.arange(lengths.max() + 1)[:, None], lengths)
     else:
         grid = np.unique(np.linspace(0, size, min(most, size + 1)).astype(np.int64))
-        key = listing.topic * (size + 1) + listing.step  # ascending
-        ends = np.searchsorted(key, np.arange(topics) * (size + 1) + grid[:, None], side="right")
+        ends = np.searchsorted(listing.key, np.arange(topics) * (size + 1) + grid[:, None], side="right")
         shown = ends - listing.start[:-1]
     scores = _state_scores(listing, measure, shown)
     undefined = np.isnan(scores)

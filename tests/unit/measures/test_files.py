@@ -68,6 +68,15 @@ ERRORS = [
         "The 'gain' parameter of nDCG must be linear, exp or a map from label to gain such as {-2: -10, 1: 1}, "
         "got {'a': 1} instead.",
     ),
+    (
+        '{"measure": "nDCG", "gain": {"1_0": 1}}',
+        "The 'gain' parameter of nDCG must be linear, exp or a map from label to gain such as {-2: -10, 1: 1}, "
+        "got {'1_0': 1} instead.",
+    ),
+    (  # many names, the last one twice: looked for in one pass
+        "{" + "".join(f'"{name}": 0, ' for name in range(80_000)) + '"79999": 0}',
+        "expected JSON: '79999' is there twice",
+    ),
     ('{"measure": "nDCG", "gain": {"1": 1, "1.0": 2}}', "the label 1.0 is there twice"),
     (" " * 1_000_001, "expected a measure of at most 1000000 bytes"),
 ]

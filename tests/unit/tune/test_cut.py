@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import polars as pl
 import pytest
 
+import gainful as gf
 from gainful.errors import DataError, GainfulError
 from gainful.tune.cut import apply_threshold
 from gainful.tune.threshold import fit_threshold
@@ -33,21 +35,30 @@ class TestSaved:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("{", "expected a cut as 'gainful threshold fit --save' writes it, got no JSON"),
+            ("{", "expected JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+            (" " * 1_000_001, "expected a cut of at most 1000000 bytes"),
+            (
+                '{"kind": "gainful threshold", "threshold": 1' + "0" * 400 + "}",
+                f"expected a number, 'inf' or '-inf' as threshold, got 1{'0' * 58}…",
+            ),
             ("[]", "expected a cut as 'gainful threshold fit --save' writes it, got other JSON"),
             ('{"threshold": 1}', "expected a cut as 'gainful threshold fit --save' writes it, got other JSON"),
-            ('{"kind": "gainful threshold"}', "expected a number, 'inf' or '-inf' as threshold, got None"),
+            ('{"kind": "gainful threshold"}', "expected a number, 'inf' or '-inf' as threshold, got null"),
             (
                 '{"kind": "gainful threshold", "threshold": true}',
-                "expected a number, 'inf' or '-inf' as threshold, got True",
+                "expected a number, 'inf' or '-inf' as threshold, got true",
             ),
             (
                 '{"kind": "gainful threshold", "threshold": NaN}',
-                "expected a number, 'inf' or '-inf' as threshold, got nan",
+                "expected a number, 'inf' or '-inf' as threshold, got NaN",
             ),
             (
                 '{"kind": "gainful threshold", "threshold": 1, "filter_run": 2}',
                 "expected a name or null as filter_run, got 2",
+            ),
+            (
+                '{"kind": "gainful threshold", "threshold": 1, "policies": {"duplicates": "all"}}',
+                'expected error or first as duplicates of its policies, got "all"',
             ),
         ],
     )
@@ -59,8 +70,10 @@ class TestSaved:
         assert str(refused.value) == f"{path}: {message}"
 
     def test_no_file(self, tmp_path):
-        with pytest.raises(DataError, match=r"none.json: cannot be read: No such file or directory"):
+        with pytest.raises(DataError, match=r"none.json: no such file$"):
             apply_threshold(RUN, str(tmp_path / "none.json"))
+        with pytest.raises(DataError, match=r": expected a file$"):
+            apply_threshold(RUN, tmp_path)
 
 
 class TestApply:
@@ -69,12 +82,34 @@ class TestApply:
         assert len(apply_threshold(RUN, threshold=math.inf)) == 0
         assert len(apply_threshold(RUN, threshold=-math.inf)) == 6
 
+    def test_duplicates_as_when_the_cut_was_found(self, tmp_path):
+        # a comes again with a lower score: fitted without it, so it must not come back when the cut is applied.
+        rows = [("1", "a", 0.9), ("1", "b", 0.3), ("1", "a", 0.8), ("2", "c", 0.5)]
+        run = gf.Run(pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row"))
+        qrels = {"1": {"a": 1, "b": -2}, "2": {"c": 1}}
+        cut = fit_threshold(qrels, run, duplicates="first", resamples=5)
+        cut.save(tmp_path / "cut.json")
+        for given in (cut, tmp_path / "cut.json"):
+            kept = apply_threshold(run, given)
+            assert kept.frame.rows() == [("1", "a", 0.9), ("2", "c", 0.5)]
+            assert len(kept) == cut.curve.kept[cut.number]
+        message = (
+            r"run 'run': document 'a' appears twice in topic '1': remove one, or use duplicates='first' to keep "
+            r"the first\."
+        )
+        with pytest.raises(DataError, match=f"^{message}$"):
+            apply_threshold(run, threshold=0.4)
+        with pytest.raises(DataError, match=f"^{message}$"):
+            apply_threshold(run, cut, duplicates="error")
+        assert len(apply_threshold(run, threshold=0.4, duplicates="first")) == 2
+
     @pytest.mark.parametrize(
         ("given", "settings", "message"),
         [
             ((), {}, "expected either a cut or a threshold, got neither"),
             (("x.json",), {"threshold": 1.0}, "expected either a cut or a threshold, got both"),
             ((), {"threshold": math.nan}, "threshold: expected a number, got nan"),
+            ((), {"threshold": 1.0, "duplicates": "all"}, "duplicates: expected one of error, first, got 'all'."),
             ((0.5,), {}, "cut: expected what fit_threshold found, or its file, got float"),
         ],
     )
