@@ -12,6 +12,7 @@ from gainful.cli.output import Table, number
 from gainful.cli.progress import reading
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
+from gainful.cli.written import check_written
 from gainful.data.policies import Duplicates, Ties, Unjudged
 from gainful.errors import DataError
 from gainful.tune.fit import Method, Target
@@ -57,7 +58,10 @@ def optimize(
         Write the optimal measure to this .json file: 'gainful evaluate -m @FILE' takes it.
     """
     refuse_measures(runs)
-    _check_save(save)
+    if save is not None and save.suffix.lower() != ".json":
+        raise DataError(f"{save}: expected a name that ends in .json")
+    further = [name for pair in also for name in pair]
+    check_written((save, shown.output, shown.chart), (qrels, *runs, *further))
     with shown.working(), reading(runs) as given:
         found = optimum_of(
             qrels,
@@ -85,16 +89,6 @@ def optimize(
         found.measure.save(save)
         remarks.append(f"measure: {save} (gainful evaluate -m @{save})")
     shown.show(found, _tables(found), remarks)
-
-
-def _check_save(save: Path | None) -> None:
-    """Refuse, before any long work, a name that cannot be written to."""
-    if save is None:
-        return
-    if save.suffix.lower() != ".json":
-        raise DataError(f"{save}: expected a name that ends in .json")
-    if not save.parent.is_dir():
-        raise DataError(f"{save}: expected a folder that exists, got {str(save.parent)!r}")
 
 
 def _tables(found: Optimum) -> list[Table]:

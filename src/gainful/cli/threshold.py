@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +11,9 @@ from gainful.cli.inputs import Whole
 from gainful.cli.output import Table, note, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
+from gainful.cli.written import check_written
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
 from gainful.data.run import Run
-from gainful.errors import DataError
 from gainful.io.read import read_run
 from gainful.io.write import write_run
 from gainful.tune.curve import ThresholdCurve
@@ -56,6 +55,7 @@ def fit(
     save
         Write the threshold to this file, as JSON, for 'gainful threshold apply --cut'.
     """
+    check_written((save, shown.output, shown.chart), (qrels, run, filter_run))
     with shown.working():
         found = fit_threshold(
             qrels,
@@ -90,6 +90,7 @@ def apply(
     cut: Path | None = None,
     threshold: float | None = None,
     filter_run: str | None = None,
+    duplicates: Duplicates | None = None,
     output: Annotated[Path, Parameter(name=("--output", "-o"))],
 ) -> None:
     """Cut a run.
@@ -100,11 +101,9 @@ def apply(
         Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
         .gz, .zst, .bz2 and .xz may follow.
     """
-    for name in (run, filter_run):
-        if name is not None and output.exists() and Path(name).exists() and os.path.samefile(output, name):
-            raise DataError(f"{output}: is what is read, and would be lost: write to another file")
+    check_written((output,), (run, filter_run, cut))
     whole = read_run(run)
-    kept = apply_threshold(whole, cut, threshold=threshold, filter_run=filter_run)
+    kept = apply_threshold(whole, cut, threshold=threshold, filter_run=filter_run, duplicates=duplicates)
     write_run(kept, output)
     note(f"{output}: {len(kept)} of {len(whole)} documents{_emptied(whole, kept)}")
 
@@ -125,6 +124,7 @@ def curve(
     shown: Shown = Shown(),
 ) -> None:
     """Show what every threshold gains and costs."""
+    check_written((shown.output, shown.chart), (qrels, run, filter_run))
     with shown.working():
         found = threshold_curve(
             qrels,

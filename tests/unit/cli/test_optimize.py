@@ -85,6 +85,11 @@ def test_chart(gainful, web, tmp_path):
     [
         (("--save", "opt.txt"), "opt.txt: expected a name that ends in .json"),
         (("--save", "no/opt.json"), "no/opt.json: expected a folder that exists, got 'no'"),
+        (("--save", "x.json", "--chart", "x.json"), "x.json: is to be written twice: give each its own name"),
+        (
+            ("--output", "web3/qrels.txt"),
+            "web3/qrels.txt: is what is read, and would be lost: write to another file",
+        ),
         (("--cutoff", "1"), "cutoff: expected at least 2 ranks to weigh against each other, got 1"),
         (("--splits", "-1"), "splits: expected at least 0, got -1"),
     ],

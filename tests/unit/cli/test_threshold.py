@@ -59,6 +59,27 @@ class TestFit:
         assert err.endswith(f"chart: {tmp_path / 'chart.svg'}\n")
         assert "Where to cut run" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
 
+    @pytest.mark.parametrize("option", ["--save", "--output"])
+    def test_never_over_its_input(self, gainful, files, tmp_path, option):
+        before = [file.read_bytes() for file in files]
+        for file in files:
+            status, out, err = gainful("threshold", "fit", *files, option, file)
+            assert (status, out) == (1, "")
+            assert err == f"gainful: error: {file}: is what is read, and would be lost: write to another file\n"
+        assert [file.read_bytes() for file in files] == before
+
+    def test_each_output_has_a_name_of_its_own(self, gainful, files, tmp_path):
+        for one, other in (("--save", "--output"), ("--save", "--chart"), ("--output", "--chart")):
+            status, _, err = gainful("threshold", "fit", *files, one, tmp_path / "x.json", other, tmp_path / "x.json")
+            message = f"{tmp_path / 'x.json'}: is to be written twice: give each its own name"
+            assert (status, err) == (1, f"gainful: error: {message}\n")
+        assert not (tmp_path / "x.json").exists()
+        status, _, err = gainful("threshold", "fit", *files, "--save", tmp_path / "no" / "x.json")
+        assert err.endswith(f"x.json: expected a folder that exists, got '{tmp_path / 'no'}'\n")
+        status, _, err = gainful("threshold", "fit", *files, "--save", tmp_path)
+        assert err.endswith(": expected the name of a file, got a folder\n")
+        assert gainful("threshold", "fit", *files, "--save", "/dev/null", "--output", "/dev/null").status == 0
+
     def test_bad_input(self, gainful, files, tmp_path):
         status, out, err = gainful("threshold", "fit", *files, "--risk", "0.01")
         assert (status, out) == (1, "")
@@ -103,6 +124,9 @@ class TestApply:
 
     def test_never_over_its_input(self, gainful, files, tmp_path):
         (tmp_path / "link.txt").symlink_to(files[1])
+        gainful("threshold", "fit", *files, "--save", tmp_path / "cut.json")
+        words = ("threshold", "apply", files[1], "--cut", tmp_path / "cut.json", "-o", tmp_path / "cut.json")
+        assert gainful(*words).err.endswith("cut.json: is what is read, and would be lost: write to another file\n")
         for output in (files[1], tmp_path / "link.txt"):
             status, _, err = gainful("threshold", "apply", files[1], "--threshold", "0.6", "-o", output)
             message = f"{output}: is what is read, and would be lost: write to another file"
