@@ -302,8 +302,8 @@ class TestRefused:
 
     def test_geometric_mean(self):
         message = (
-            r"^GMAP: expected a measure that is averaged over topics, got a geometric mean, which paired tests are not "
-            r"about: compare AP instead$"
+            r"^GMAP: expected a measure that is averaged over topics, got a geometric mean, which this analysis is not "
+            r"about: take AP instead$"
         )
         with pytest.raises(DataError, match=message):
             compare(read_scores(table(AP=Y, GMAP=Y)))

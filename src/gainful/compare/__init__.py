@@ -8,8 +8,8 @@ import numpy as np
 
 from gainful.compare.result import Comparison, Contrasts, Test, place_of
 from gainful.data.paired import Gaps, complete_matrices
-from gainful.data.scores import ScoreMatrix, Scores
-from gainful.errors import DataError, check_choice
+from gainful.data.scores import ScoreMatrix
+from gainful.errors import check_choice
 from gainful.evaluate import read_scores
 from gainful.stats.corrections import Method as Correction
 from gainful.stats.corrections import corrected
@@ -93,7 +93,6 @@ def compare(
     check_resamples(resamples)
     generator(seed)
     scores = read_scores(scores)
-    _refuse_geometric(scores)
     against = None if baseline is None else place_of(baseline, scores.systems, "baseline")
     matrices = complete_matrices(scores, gaps=gaps)
 
@@ -159,12 +158,3 @@ def _p(values: FloatArray, test: Test, resamples: int, seed: int, against: int |
             return bootstrap(values, resamples=resamples, seed=seed, against=against).p()
         case "tukey":
             return tukey_hsd(values, resamples=resamples, seed=seed, against=against).p()
-
-
-def _refuse_geometric(scores: Scores) -> None:
-    for measure, summary in zip(scores.measures, scores.summaries, strict=True):
-        if summary == "gmean":
-            raise DataError(
-                f"{measure}: expected a measure that is averaged over topics, got a geometric mean, which paired tests "
-                "are not about: compare AP instead"
-            )
