@@ -63,6 +63,7 @@ def evaluate(
         Write to this file instead of the screen.
     """
     refuse_measures(runs)
+    shape = chosen_format(format, output)
     with reading(runs) as given:
         scores = scores_of(
             qrels,
@@ -74,7 +75,7 @@ def evaluate(
             degenerate=degenerate,
             duplicates=duplicates,
         )
-    match chosen_format(format, output):
+    match shape:
         case "csv":
             text = as_csv(("run", "measure", "query_id", "score"), long_rows(scores, per_topic=per_topic))
         case "json":

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import glob
 import io
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -77,6 +79,33 @@ def chosen_format(format: Format | None, output: Path | None) -> Format:
         known = ", ".join(known for known in _BY_SUFFIX if known)
         raise DataError(f"{output}: expected a name that ends in {known}, or --format to say what to write")
     return _BY_SUFFIX[suffix]
+
+
+def check_targets(targets: Iterable[Path], inputs: Iterable[str | Path]) -> None:
+    """Refuse, before any work, to write over what is read, or into a folder that does not exist.
+
+    Parameters
+    ----------
+    targets
+        What will be written.
+    inputs
+        Files, folders and patterns that will be read.
+    """
+    inputs = list(inputs)
+    for target in targets:
+        if str(target) in _STDOUT:
+            continue
+        if not target.parent.is_dir():
+            raise DataError(f"{target}: expected a folder that exists, got {str(target.parent)!r}")
+        if target.is_file() and any(_reads(str(source), target) for source in inputs):
+            raise DataError(f"{target}: is what is read, and would be lost: write to another file")
+
+
+def _reads(source: str, target: Path) -> bool:
+    if os.path.isdir(source):
+        return os.path.samefile(source, target.parent)
+    found = [source] if os.path.exists(source) else glob.glob(source, recursive=True)
+    return any(os.path.samefile(name, target) for name in found)
 
 
 def emit(text: str, output: Path | None = None) -> None:

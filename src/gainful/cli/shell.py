@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from gainful.cli.output import check_targets
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
+# Options that name files: those to write, and those to read beside what stands without an option.
+_WRITTEN = ("output", "chart")
+_READ = ("scores", "filter_run", "cut", "validation", "test")
+
 
 def shell_of(function: Callable[..., object]) -> Callable[[Command], Command]:
-    """Give a command the summary and the parameter texts of the function it calls.
+    """Give a command the summary and the parameter texts of the function it calls, and keep its inputs safe.
+
+    A command line that would write over a file that it reads is refused before the command starts.
 
     Parameters
     ----------
@@ -23,9 +33,40 @@ def shell_of(function: Callable[..., object]) -> Callable[[Command], Command]:
         names = [name for name in inspect.signature(command).parameters if name in texts]
         entries = [f"{name}\n    {texts[name]}" for name in names]
         command.__doc__ = "\n".join([summary(function), "", "Parameters", "----------", *entries])
-        return command
+        signature = inspect.signature(command)
+
+        @functools.wraps(command)
+        def checked(*args: Any, **kwargs: Any) -> int | None:
+            given = signature.bind(*args, **kwargs).arguments
+            options = dict(_options(given))
+            targets = [options[name] for name in _WRITTEN if options.get(name) is not None]
+            check_targets(targets, _inputs(options, signature))
+            return command(*args, **kwargs)
+
+        return cast(Command, checked)
 
     return adopt
+
+
+def _options(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """All values by name, those inside of groups of options such as `Source` and `Shown` too."""
+    for name, value in given.items():
+        yield name, value
+        for inner in getattr(value, "__dataclass_fields__", ()):
+            yield inner, getattr(value, inner)
+
+
+def _inputs(options: Mapping[str, Any], signature: inspect.Signature) -> Iterator[str]:
+    """The files to be read; a measure is one only as ``@file.json``."""
+    for name, value in options.items():
+        parameter = signature.parameters.get(name)
+        named = name == "filter_run" or (parameter is not None and parameter.kind is parameter.POSITIONAL_ONLY)
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(item, str) and item.startswith("@"):
+                yield item[1:]
+            # The --test of `compare` is a word, that of `ltrf train` a path.
+            elif isinstance(item, str | Path) and (named or (name in _READ and isinstance(item, Path))):
+                yield str(item)
 
 
 def summary(function: Callable[..., object]) -> str:

@@ -2,10 +2,23 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
-from gainful.cli.output import Table, as_csv, as_json, as_latex, as_table, chosen_format, emit, note, number
+from gainful.cli.output import (
+    Table,
+    as_csv,
+    as_json,
+    as_latex,
+    as_table,
+    check_targets,
+    chosen_format,
+    emit,
+    note,
+    number,
+)
+from gainful.errors import DataError
 
 
 class TestNumber:
@@ -95,3 +108,24 @@ class TestEmit:
 def test_format_by_suffix(tmp_path, name, format):
     assert chosen_format(None, tmp_path / name) == format
     assert chosen_format("csv", tmp_path / name) == "csv"
+
+
+class TestTargets:
+    @pytest.mark.parametrize("source", ["x.csv", "sub/../x.csv", ".", "*.csv", "link.csv"])
+    def test_what_is_read_is_not_written(self, tmp_path, monkeypatch, source):
+        monkeypatch.chdir(tmp_path)
+        Path("sub").mkdir()
+        Path("x.csv").write_text("a", encoding="utf-8")
+        Path("link.csv").symlink_to("x.csv")
+        with pytest.raises(DataError, match=r"^x\.csv: is what is read, and would be lost: write to another file$"):
+            check_targets([Path("x.csv")], ["other", source])
+
+    def test_other_files(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        Path("x.csv").write_text("a", encoding="utf-8")
+        Path("y.csv").write_text("a", encoding="utf-8")
+        check_targets([Path("y.csv"), Path("new.csv"), Path("-"), Path("/dev/stdout")], ["x.csv", "-", "new.csv"])
+
+    def test_no_folder(self):
+        with pytest.raises(DataError, match=r"^nodir/x\.csv: expected a folder that exists, got 'nodir'$"):
+            check_targets([Path("nodir/x.csv")], [])
