@@ -209,15 +209,15 @@ class TestAsked:
     def test_line(self):
         assert str(self.FOUND) == (
             "compare: 4 runs, 20 topics, 3 pairs a measure; test=t correction=holm interval=t confidence=0.95 "
-            "resamples=10000 seed=0 gaps=error"
+            "gaps=error"
         )
         assert "2 runs, 20 topics, 1 pair a measure" in str(compare(Y[:2]))
 
     def test_dict_is_ready_for_json(self):
         content = json.loads(json.dumps(self.FOUND.to_dict()))
         assert list(content) == [
-            *("means", "pairs", "topics", "baseline", "test", "correction", "interval", "confidence", "resamples"),
-            *("seed", "gaps"),
+            *("means", "pairs", "topics", "notes", "baseline", "test", "correction", "interval", "confidence"),
+            *("resamples", "seed", "gaps"),
         ]
         assert content["topics"] == {"score": 20}
         assert content["baseline"] == "3"

@@ -106,7 +106,7 @@ def compare(
     remarks = [*caveats(scores), *(_remarks(result, alpha) if shape in ("table", "latex") else ())]
     if test == "tukey" and correction not in ("holm", "none"):
         remarks.append(f"note: Tukey's test corrects for all pairs by itself: --correction {correction} is not used")
-    remarks += _contradictions(result, alpha)
+    remarks += [*_contradictions(result, alpha), *(f"note: {text}" for text in result.notes)]
     number_of_pairs = len(result.contrasts) * len(result.contrasts[0].first)
     moved = _Moved(result, _MOVERS if movers is None else movers)
     if shape == "table":

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import altair
 
 Test = Literal["t", "wilcoxon", "randomisation", "bootstrap", "tukey"]
+_RESAMPLED = ("randomisation", "bootstrap", "tukey")
+# Of fewer topics, winning them all is no news: a sign test has p = 2/2⁴ at best.
+_FEW_TOPICS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,10 +131,20 @@ class Comparison:
     def __str__(self) -> str:
         topics = "/".join(str(n) for n in sorted({len(one.topics) for one in self.contrasts}))
         number = len(self.contrasts[0].first)
+        drawn = self.test in _RESAMPLED or self.interval == "bca"
         return (
             f"compare: {len(self.systems)} runs, {topics} topics, {number} pair{'s' if number > 1 else ''} a measure; "
             f"test={self.test} correction={self.correction} interval={self.interval} confidence={self.confidence:g} "
-            f"resamples={self.resamples} seed={self.seed} gaps={self.gaps}"
+            f"{f'resamples={self.resamples} seed={self.seed} ' if drawn else ''}gaps={self.gaps}"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one should know about the numbers: topics too few to say much."""
+        return tuple(
+            f"{one.measure}: only {len(one.topics)} topics, too few for tests and intervals to say much"
+            for one in self.contrasts
+            if len(one.topics) < _FEW_TOPICS
         )
 
     def __getitem__(self, measure: str) -> Contrasts:
@@ -293,6 +306,7 @@ class Comparison:
             "means": self.means().to_dicts(),
             "pairs": self.to_frame().to_dicts(),
             "topics": {one.measure: len(one.topics) for one in self.contrasts},
+            "notes": list(self.notes),
             "baseline": self.baseline,
             "test": self.test,
             "correction": self.correction,
@@ -331,7 +345,9 @@ class Comparison:
             .resolve_scale(x="independent", y="independent")
         )
         heading = "Runs and their means" if self.baseline is None else f"Runs against the baseline {self.baseline}"
-        return styled(panels, heading)
+        about = "of each run by itself" if self.baseline is None else "of each pair by itself"
+        several = [f"Intervals are {about}, not corrected for many."] if len(self.systems) > 2 else []
+        return styled(panels, alt.Title(heading, subtitle=[*several, *self.notes]))
 
     def _points(self) -> tuple[pl.DataFrame, str]:
         """What the chart shows, the best run by the first measure first."""

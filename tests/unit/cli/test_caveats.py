@@ -63,3 +63,11 @@ def test_a_failing_run_says_how_many_of_its_topics_were_empty(gainful, files):
     )
     assert status == 3
     assert "(missing=empty): 3 of partial" in err
+
+
+@pytest.mark.parametrize("shape", ["table", "csv"])
+def test_few_topics(gainful, tmp_path, shape):
+    (tmp_path / "s.csv").write_text("query_id,a,b\n1,0.1,0.2\n2,0.2,0.5\n3,0.3,0.5\n4,0.6,0.5\n")
+    err = gainful("compare", "--scores", tmp_path / "s.csv", "--format", shape).err
+    told = "note: score: only 4 topics, too few for tests and intervals to say much"
+    assert err.splitlines()[-1] == told

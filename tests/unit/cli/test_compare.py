@@ -68,7 +68,7 @@ class TestTable:
         ]
         assert err.splitlines() == [
             "compare: 3 runs, 6 topics, 3 pairs a measure; test=t correction=holm interval=t confidence=0.95 "
-            "resamples=10000 seed=0 gaps=error",
+            "gaps=error",
             "note: the letters after a mean name the runs it is significantly better than (paired t-test, p < 0.05 "
             "after Holm's correction for the 3 pairs of a measure)",
         ]

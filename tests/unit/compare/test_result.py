@@ -168,3 +168,30 @@ class TestDirection:
         one = compare(np.array([self.SCORES[0], self.SCORES[0]]), test="wilcoxon")["score"]
         assert one.direction.tolist() == [0]
         assert not one.against_the_mean(0.99).any()
+
+
+class TestTold:
+    SCORES = np.random.default_rng(5).random((3, 5))
+
+    @pytest.mark.parametrize("settings", [{"test": "t"}, {"test": "wilcoxon"}])
+    def test_random_numbers_that_were_not_used_are_not_told(self, settings):
+        assert str(compare(self.SCORES, **settings)).endswith(" interval=t confidence=0.95 gaps=error")
+
+    @pytest.mark.parametrize(
+        "settings", [{"test": "randomisation"}, {"test": "bootstrap"}, {"test": "tukey"}, {"interval": "bca"}]
+    )
+    def test_random_numbers_that_were_used_are(self, settings):
+        assert str(compare(self.SCORES, resamples=9, seed=3, **settings)).endswith(" resamples=9 seed=3 gaps=error")
+
+    def test_few_topics(self):
+        assert compare(self.SCORES).notes == ()
+        few = compare(self.SCORES[:, :4])
+        assert few.notes == ("score: only 4 topics, too few for tests and intervals to say much",)
+        assert few.to_dict()["notes"] == list(few.notes)
+        assert few.notes[0] in few.chart().to_dict()["title"]["subtitle"]
+
+    @pytest.mark.parametrize(("baseline", "of"), [(None, "run"), ("1", "pair")])
+    def test_the_chart_says_that_intervals_are_not_corrected(self, baseline, of):
+        told = [f"Intervals are of each {of} by itself, not corrected for many."]
+        assert compare(self.SCORES, baseline=baseline).chart().to_dict()["title"]["subtitle"] == told
+        assert compare(self.SCORES[:2], baseline=baseline).chart().to_dict()["title"]["subtitle"] == []
