@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 # How many of the systems that moved most are named.
 _NAMED = 5
+# Where the name of a point stands.
+_PLACES: dict[str, dict[str, Any]] = {
+    "right": {"align": "left", "dx": 6},
+    "left": {"align": "right", "dx": -6},
+    "above": {"align": "center", "dy": -9},
+}
 
 
 def ranks_chart(
@@ -33,8 +39,13 @@ def ranks_chart(
     alt = load_altair()
     labels = [system if at < _NAMED and one != other else "" for at, (system, one, other) in enumerate(moves)]
     systems, ones, others = zip(*moves, strict=True)
-    frame = pl.DataFrame({"system": systems, "first": ones, "second": others, "label": labels})
     last = len(moves)
+    # Beside a point on its side of the diagonal; above it where the axis is near.
+    sides = [
+        "right" if one <= other else "left" if one <= 0.8 * last else "above"
+        for one, other in zip(ones, others, strict=True)
+    ]
+    frame = pl.DataFrame({"system": systems, "first": ones, "second": others, "label": labels, "side": sides})
     scale = alt.Scale(domain=[0.5 - last / 50, 0.5 + last * 1.02], reverse=True, nice=False)
     step = next(step for step in (1, 5, 10, 50, 100, last) if last <= 12 * step)
     axis = alt.Axis(values=[1, *range(step, last + 1, step)], format="d")
@@ -48,10 +59,16 @@ def ranks_chart(
         alt.Tooltip("second:Q", title=f"rank by {second}"),
     ]
     points = alt.Chart(frame).mark_circle(size=45, opacity=0.8, color=COLOURS[0]).encode(**axes, tooltip=tooltip)
-    names = alt.Chart(frame).mark_text(align="left", dx=6, fontSize=10).encode(**axes, text="label:N")
+    names = [
+        alt.Chart(frame)
+        .transform_filter(alt.datum.side == side)
+        .mark_text(fontSize=10, **placed)
+        .encode(**axes, text="label:N")
+        for side, placed in _PLACES.items()
+    ]
     ends = pl.DataFrame({"first": [1, last], "second": [1, last]})
     same = alt.Chart(ends).mark_line(strokeDash=[4, 4], color="#888888").encode(**axes)
-    return styled(alt.layer(same, points, names).properties(width=HEIGHT * 1.3, height=HEIGHT * 1.3), title)
+    return styled(alt.layer(same, points, *names).properties(width=HEIGHT * 1.3, height=HEIGHT * 1.3), title)
 
 
 def map_chart(
@@ -63,7 +80,7 @@ def map_chart(
     ----------
     frame
         measure, other, value, low, high: a row a cell; measures in the order they are first named in. A measure with
-        itself says nothing, and would take the colours from the rest.
+        itself says nothing.
     what
         The coefficient.
     high_is_far
@@ -75,7 +92,9 @@ def map_chart(
     """
     alt = load_altair()
     defined = frame["value"].fill_nan(None).drop_nulls()
-    low, high = (float(defined.min()), float(defined.max())) if len(defined) else (0.0, 1.0)  # type: ignore[arg-type]
+    ends_of = (float(defined.min()), float(defined.max())) if len(defined) else (0.0, 1.0)  # type: ignore[arg-type]
+    # The same colours say the same in every chart: small differences shall not look large.
+    low, high = (0.0, max(ends_of[1], 1e-12)) if high_is_far else (-1.0 if ends_of[0] < 0.0 else 0.0, 1.0)
     middle = (low + high) / 2.0
     # Viridis is dark where measures agree least: white text there.
     dark = alt.datum.value > middle if high_is_far else alt.datum.value < middle

@@ -294,6 +294,25 @@ class TestResult:
         ).value
         assert [layer["mark"]["type"] for layer in chart["layer"]] == ["rect", "text"]
 
+    def test_colours_of_a_map_do_not_depend_on_its_values(self):
+        y = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.5], [1.5, 2.0, 3.0]])[:, :, None] + [0.0, 0.0]
+        domains = {}
+        for name, of in (("like", y), ("unlike", y * [[[1.0]], [[1.0]], [[-1.0]]])):
+            for correlation in ("tau_b", "rms"):
+                chart = gf.agreement(table(of), correlation=correlation, resamples=5).chart().to_dict()
+                domains[name, correlation] = chart["layer"][0]["encoding"]["color"]["scale"]["domain"]
+        assert domains["like", "tau_b"] == [0.0, 1.0]
+        assert domains["unlike", "tau_b"] == [-1.0, 1.0]
+        assert domains["like", "rms"] == [0.0, pytest.approx(np.sqrt(0.5**2 * 2 / 3))]  # measures 2 and 3
+
+    def test_names_stand_on_their_side_of_the_diagonal(self):
+        y = np.array([[6.0, 5, 4, 3, 2, 1], [4.0, 6, 5, 1, 2, 3]])[:, :, None] + [0.0, 0.0]
+        chart = gf.agreement(table(y), resamples=5).chart().to_dict()
+        points = next(data for data in chart["datasets"].values() if "label" in data[0])
+        # Rank 1 by the first measure is at the right end: a moves down and lies right of the diagonal, b left of it.
+        sides = {point["system"]: point["side"] for point in points}
+        assert sides == {"a": "right", "b": "left", "c": "left", "d": "right", "e": "right", "f": "above"}
+
     def test_chart_of_two_measures_shows_the_ranks(self):
         y = TestWhoMoved.y[:2]
         chart = gf.agreement(table(y), resamples=5).chart().to_dict()
