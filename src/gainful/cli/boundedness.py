@@ -83,7 +83,16 @@ def _tables(found: Boundedness) -> Iterator[Table]:
             ]
             for row in found.runs().iter_rows(named=True)
         ]
-        header = ["run", "cutoff", "topics", "nDCGmin > 1", "< 0", "unbounded", "nDCGorg < 0", "nDCGorg > 1"]
+        header = [
+            "run",
+            "cutoff",
+            "topics",
+            "nDCGmin > 1",
+            "nDCGmin < 0",
+            "outside [0, 1]",
+            "nDCGorg < 0",
+            "nDCGorg > 1",
+        ]
         yield Table(header=header, rows=rows)
 
 

@@ -90,7 +90,8 @@ class Boundedness:
         runs = f"{len(self.systems)} {'run' if len(self.systems) == 1 else 'runs'}, " if self.systems else ""
         return (
             f"boundedness: {runs}{len(self.topics)} topics; cutoff={','.join(map(str, self.cutoffs))} "
-            f"gains={self.gains} discount={self.discount} {self.policies}"
+            f"gains={self.gains} discount={self.discount} "
+            + " ".join(f"{name}={value}" for name, value in self._policies().items())
         )
 
     def attainable(self, norm: Norm = "org", lists: Lists = "orderings") -> FloatArray:
@@ -207,8 +208,12 @@ class Boundedness:
             "cutoff": list(self.cutoffs),
             "gains": self.gains,
             "discount": self.discount,
-            "policies": self.policies.to_dict(),
+            "policies": self._policies(),
         }
+
+    def _policies(self) -> dict[str, str]:
+        """All but that of undefined values, which are counted here, and given none."""
+        return {name: value for name, value in self.policies.to_dict().items() if name != "degenerate"}
 
     def chart(self) -> altair.TopLevelMixin:
         """Topics by how low nDCG_org can fall, a line a cutoff, with rules at 0 and -1."""

@@ -3,12 +3,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 
 import gainful as gf
 
-POLICIES = "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
+POLICIES = "ties=trec unjudged=zero missing=empty duplicates=error"
 
 
 @pytest.fixture
@@ -33,6 +34,8 @@ def test_runs(gainful, files):
     assert status == 0
     topics, runs = (block.splitlines() for block in out.split("\n\n"))
     assert [line.split()[:2] for line in topics[2:]] == [["2", "3"], ["5", "3"]]
+    header = ["run", "cutoff", "topics", "nDCGmin > 1", "nDCGmin < 0", "outside [0, 1]", "nDCGorg < 0", "nDCGorg > 1"]
+    assert re.split(" {2,}", runs[0]) == header
     assert [line.split()[:6] for line in runs[2:]] == [
         ["run", "2", "3", "1", "1", "66.7%"],
         ["run", "5", "3", "1", "1", "66.7%"],

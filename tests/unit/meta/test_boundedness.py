@@ -253,9 +253,10 @@ class TestResult:
         assert content["unused_labels"] == [5.0]
         assert content["runs"][0]["run"] == "x"
         assert list(content)[-4:] == ["cutoff", "gains", "discount", "policies"]
+        assert list(content["policies"]) == ["ties", "unjudged", "missing", "duplicates"]  # the options that it has
 
     def test_line(self):
-        policies = "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
+        policies = "ties=trec unjudged=zero missing=empty duplicates=error"
         assert str(gf.boundedness(self.qrels, self.runs, cutoff=[5, 10])) == (
             f"boundedness: 1 run, 2 topics; cutoff=5,10 gains=linear discount=log2 {policies}"
         )
