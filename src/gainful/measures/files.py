@@ -34,6 +34,8 @@ def read_measure(path: str) -> Measure:
     wanted = 'an object such as {"measure": "nDCG", "cutoff": 10, "discount": [1, 0.8]}'
     if not isinstance(content, dict) or not isinstance(content.get("measure"), str):
         raise MeasureError(f"{path}: expected {wanted}, got {shortened(content)}")
+    if "threshold" in content:
+        raise MeasureError(f"{path}: expected a measure, got a threshold: 'gainful threshold apply --cut' takes it")
     called = content.pop("measure")
     name, fixed = PRESETS.get(called, (called, {}))
     if name not in REGISTRY:

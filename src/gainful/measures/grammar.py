@@ -52,6 +52,9 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
     "ndcg_burges": ("nDCG", {"gain": "exp"}),
     "dcg_burges": ("DCG", {"gain": "exp"}),
 }
+# Names that mean different things to different people: for suggestions only.
+_MEANT = {"hits": "Success", "hit": "Success", "hr": "Success"}
+_GLUED = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?P<number>\d+)")
 # ir_measures' way to say gain: nDCG(dcg='exp-log2').
 _DCG = {"log2": "linear", "exp-log2": "exp"}
 
@@ -185,9 +188,21 @@ def _resolve(name: str, given: Collection[str], text: str) -> tuple[str, dict[st
     if folded in _ALIASES:
         target, implied = _ALIASES[folded]
         return target, dict(implied)
-    hint = did_you_mean(name, (*REGISTRY, *PRESETS, *_ALIASES))
-    hint = hint.replace("'?", _short(text[len(name) :]) + "'?") if text.startswith(name) else hint
-    raise MeasureError(f"Unknown measure {_short(text)!r}.{hint} 'gainful measures' lists them all.")
+    raise MeasureError(f"Unknown measure {_short(text)!r}.{_hint(name, text)} 'gainful measures' lists them all.")
+
+
+def _hint(name: str, text: str) -> str:
+    """What may have been meant, with the rest of the text behind it."""
+    glued = _GLUED.fullmatch(text)
+    if glued and _known(glued["name"]):  # nDCG10
+        target, implied = _resolve(glued["name"], (), text)
+        if "cutoff" in REGISTRY[target].parameters:
+            ours = glued["name"] if implied else target
+            return f" Did you mean '{ours}@{glued['number']}'?"
+    rest = _short(text[len(name) :]) if text.startswith(name) else ""
+    if meant := _MEANT.get(name.casefold()):
+        return f" Did you mean '{meant}{rest}' (at least one hit; also hit_rate) or 'NumRelRet{rest}' (their number)?"
+    return did_you_mean(name, (*REGISTRY, *PRESETS, *_ALIASES)).replace("'?", f"{rest}'?")
 
 
 def _cutoff(text: str, whole: str) -> int | float:

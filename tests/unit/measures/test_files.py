@@ -53,6 +53,10 @@ ERRORS = [
         '{"cutoff": 5}',
         'expected an object such as {"measure": "nDCG", "cutoff": 10, "discount": [1, 0.8]}, got {"cutoff": 5}',
     ),
+    (
+        '{"kind": "gainful threshold", "threshold": 0.7, "measure": "nDCGf@3"}',
+        "expected a measure, got a threshold: 'gainful threshold apply --cut' takes it",
+    ),
     ('{"measure": "nDGC"}', "Unknown measure 'nDGC'. Did you mean 'nDCG'?"),
     ('{"measure": "__import__(\'os\')"}', "Unknown measure \"__import__('os')\"."),
     ('{"measure": "nDCGf", "norm": "min"}', "nDCGf sets norm itself: leave it out, or write nDCG"),

@@ -119,6 +119,14 @@ LONG = "[" * 100
 ERRORS = [
     ("nDGC@10", "Unknown measure 'nDGC@10'. Did you mean 'nDCG@10'? 'gainful measures' lists them all."),
     ("ndgc_cut_10", "Unknown measure 'ndgc_cut_10'. Did you mean 'ndcg_cut_10'? 'gainful measures' lists them all."),
+    ("nDCG10", "Unknown measure 'nDCG10'. Did you mean 'nDCG@10'? 'gainful measures' lists them all."),
+    ("mrr10", "Unknown measure 'mrr10'. Did you mean 'RR@10'? 'gainful measures' lists them all."),
+    ("nDCGf3", "Unknown measure 'nDCGf3'. Did you mean 'nDCGf@3'? 'gainful measures' lists them all."),
+    (
+        "hits@3",
+        "Unknown measure 'hits@3'. Did you mean 'Success@3' (at least one hit; also hit_rate) or 'NumRelRet@3' (their "
+        "number)? 'gainful measures' lists them all.",
+    ),
     ("xyzzy", "Unknown measure 'xyzzy'. 'gainful measures' lists them all."),
     ("AP,nDCG", "Unknown measure 'AP,nDCG'. Did you mean 'nDCG'? 'gainful measures' lists them all."),
     ("@10", "expected Name(parameter=value, …)@cutoff, got '@10'"),
