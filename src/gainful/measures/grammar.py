@@ -54,7 +54,7 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
 }
 # Names that mean different things to different people: for suggestions only.
 _MEANT = {"hits": "Success", "hit": "Success", "hr": "Success"}
-_GLUED = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?P<number>\d+)")
+_GLUED = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]*)(?P<number>\d+)", re.ASCII)
 # ir_measures' way to say gain: nDCG(dcg='exp-log2').
 _DCG = {"log2": "linear", "exp-log2": "exp"}
 
