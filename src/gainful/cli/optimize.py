@@ -128,9 +128,14 @@ def _comparison(found: Optimum) -> Table:
 def _gains(found: Optimum) -> Table:
     part = found.parts[0]
     labels = list(part.candidates[0].gain)
-    ratios = [[number(c.gain_ratios[label]) for label in labels] for c in part.candidates]
+    ratios = [[_ratio(c.gain_ratios[label], bound=bool(c.bound)) for label in labels] for c in part.candidates]
     rows = [[c.name, *cells] for c, cells in zip(part.candidates, ratios, strict=True)]
     return Table(header=["gain, relative", *(f"label {label:g}" for label in labels)], rows=rows)
+
+
+def _ratio(value: float, *, bound: bool) -> str:
+    """How many times the lowest gain; where that is as little as allowed, the number says nothing."""
+    return "> 1,000" if bound and value > 1000 else number(value)
 
 
 def _discounts(found: Optimum) -> Table:

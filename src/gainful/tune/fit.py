@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -28,15 +28,19 @@ _ITERATIONS = 3000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problem:
-    """One collection at one cutoff, with the discounts and gains that hold where they are not sought."""
+    """One collection at one cutoff, with the discounts and gains that hold where they are not sought.
+
+    The arrays go down to the cutoff, or as far as there is anything to see: the deepest list, the largest pool.
+    """
 
     arrays: Bilinear
+    cutoff: int
     discount: FloatArray
     gain: FloatArray
 
     def of_topics(self, chosen: IntArray) -> Problem:
         """The same for some of the topics."""
-        return Problem(arrays=self.arrays.of_topics(chosen), discount=self.discount, gain=self.gain)
+        return replace(self, arrays=self.arrays.of_topics(chosen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,10 +11,10 @@ import numpy as np
 from gainful.data.policies import Duplicates, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray, IntArray
 from gainful.data.scores import Scores, Summary
-from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.errors import DataError, GainfulError, check_choice
 from gainful.measures import REGISTRY, Measure
 from gainful.measures.grammar import parse_value
-from gainful.meta.checks import check_share
+from gainful.meta.checks import check_count, check_share
 from gainful.meta.reliability import reliability
 from gainful.meta.sensitivity import sensitivity
 from gainful.progress import track
@@ -26,6 +26,11 @@ from gainful.tune.task import Judged, Task, checked, labels_of, make_task, read_
 
 # Decimals of the gains and discounts that are returned: they stand in the measure's label.
 _DECIMALS = 6
+# A Φ (of one topic) up to this is mere rounding.
+_NO_DIFFERENCE = 1e-9
+# A fitted gain of at most this share of the largest is where the search was stopped, give or take its rounding.
+_BOUND = 10 * LEAST_GAIN
+_LARGEST_CUTOFF = 1_000_000_000
 
 
 def optimize(
@@ -81,9 +86,11 @@ def optimize(
         How to search: cone (L-BFGS-B, fast also for 1000 ranks) or slsqp (sequential quadratic programs, exact where
         several Φ meet); the one that suits if not given.
     starts
-        From how many points to search: first those that people use, then random ones.
+        From how many points to search: first those that people use, then random ones. Halves of the topics are searched
+        from one, the best of those that people use.
     splits
-        How often the topics are split into halves, each to fit once and to measure once; 0 for no held-out Φ.
+        How often the topics are split into halves, each to fit once and to measure once; 0 for no held-out Φ. A topic
+        that several collections share is in the same half of each.
     resamples
         How many bootstrap samples for the significance of all pairs of runs.
     seed
@@ -128,17 +135,17 @@ def optimize(
         raise GainfulError("cutoff: expected at least 2 ranks to weigh against each other, got 1")
     fixed = _fixed(gain, discount, cutoffs[-1])
     policies = Policies(ties=ties, unjudged=unjudged, missing=missing, degenerate=degenerate, duplicates=duplicates)
-    collections = [read_collection(judged, given, policies) for judged, given in ((qrels, runs), *also)]
+    collections = [read_collection(judged, given, policies) for judged, given in ((qrels, runs), *_pairs(also))]
     labels = labels_of(collections, fixed, target)
     collections = checked(told_apart(collections), labels, cutoffs, target, splits, degenerate)
     task = make_task(collections, labels, cutoffs, fixed, target, constrained, method)
     found, reached = _search(task, starts, rng)
-    if not found[OPTIMAL].worst(task.problems) > 0:
+    if not found[OPTIMAL].worst(task.problems) > _NO_DIFFERENCE:
         raise DataError(
             f"no {'gain and discount' if target == 'both' else target} tells these runs apart better than chance: Φ is "
             "0 at its best. Are the runs copies of each other?"
         )
-    held = _held_out(task, found, splits, np.random.default_rng([seed, 1]))
+    held = _held_out(task, found, collections, splits, np.random.default_rng([seed, 1]))
     parts = [
         _part(task, at, collections[owner], fixed, found, held[at], policies) for at, owner in enumerate(task.owner)
     ]
@@ -146,7 +153,7 @@ def optimize(
         parts=tuple(
             Part(
                 collection=collections[owner].name,
-                cutoff=problem.arrays.cutoff,
+                cutoff=problem.cutoff,
                 without_gain=int((problem.arrays.pool.sum(axis=1) == 0).sum()),
                 candidates=candidates,
                 scores=scores,
@@ -156,6 +163,7 @@ def optimize(
             for problem, owner, (candidates, scores) in zip(task.problems, task.owner, parts, strict=True)
         ),
         reached=reached,
+        unused=_unused(target, gain, discount),
         target=target,
         constrained=constrained,
         method=task.method,
@@ -203,7 +211,7 @@ def _rounded(point: Point, labels: FloatArray) -> Point:
 
 
 def _held_out(
-    task: Task, found: dict[str, Point], splits: int, rng: np.random.Generator
+    task: Task, found: dict[str, Point], collections: list[Judged], splits: int, rng: np.random.Generator
 ) -> list[dict[str, tuple[FloatArray, FloatArray]]]:
     """Per problem and candidate, Φ on the half of the topics not used and on the half used, two numbers a split."""
     sizes = {owner: problem.arrays.topics for problem, owner in zip(task.problems, task.owner, strict=True)}
@@ -217,8 +225,7 @@ def _held_out(
     for fold in track(range(2 * splits), 2 * splits, "Splitting the topics"):
         # Every half is used once and held out once: what is not fitted then has the same mean on both.
         if fold % 2 == 0:
-            orders = [rng.permutation(size) for size in sizes.values()]
-            halves = [[np.sort(order[at::2]) for order in orders] for at in (0, 1)]
+            halves = _halves(collections, rng)
         used, unused = halves[fold % 2], halves[1 - fold % 2]
         again = _search(task.of_topics(used), 1, rng)[0]
         for at, (problem, owner) in enumerate(zip(task.problems, task.owner, strict=True)):
@@ -229,6 +236,31 @@ def _held_out(
                 ratio = np.where(np.isnan(ratio), 0.0, ratio)
                 values[at, half, :, fold] = reliability_of(ratio, sizes[owner])
     return [{name: (v[0, i], v[1, i]) for i, name in enumerate(names)} for v in values]
+
+
+def _halves(collections: list[Judged], rng: np.random.Generator) -> list[list[IntArray]]:
+    """The topics of every collection in one half and in the other, a topic that several share in the same of all."""
+    where: dict[str, list[tuple[int, int]]] = {}
+    for number, collection in enumerate(collections):
+        for at, name in enumerate(collection.names):
+            where.setdefault(name, []).append((number, at))
+    # Topics of the same collections are dealt out in turn, so that the halves of each are as equal as can be.
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name, places in where.items():
+        groups.setdefault(tuple(number for number, _ in places), []).append(name)
+    halves: list[list[list[int]]] = [[[] for _ in collections] for _ in (0, 1)]
+    for owners, names in groups.items():
+        fewer = int(sum(len(halves[1][number]) - len(halves[0][number]) for number in owners) < 0)
+        for turn, at in enumerate(rng.permutation(len(names)).tolist()):
+            for number, topic in where[names[at]]:
+                halves[(turn + fewer) % 2][number].append(topic)
+    for number, collection in enumerate(collections):
+        if min(len(half[number]) for half in halves) < 2:
+            raise DataError(
+                f"{collection.name}: its topics cannot be split so that both halves have two, because other "
+                "collections share them: use splits=0"
+            )
+    return [[np.sort(np.array(topics)) for topics in half] for half in halves]
 
 
 def _part(
@@ -242,8 +274,8 @@ def _part(
 ) -> tuple[tuple[Candidate, ...], Scores]:
     """The candidates of one problem, and their scores."""
     problem = task.problems[at]
-    cutoff = problem.arrays.cutoff
-    points = found | {name: known.point(task.labels, cutoff) for name, known in task.known.items()}
+    cutoff = problem.cutoff
+    points = found | {name: known.point(task.labels, problem.arrays.cutoff) for name, known in task.known.items()}
     candidates = []
     for name, point in points.items():
         discount, gain = point.of(problem)
@@ -259,6 +291,7 @@ def _part(
                 measure=fixed.definition.bind(given),
                 discount=discount / discount.sum(),
                 gain=dict(zip(task.labels.tolist(), gain.tolist(), strict=True)),
+                bound=() if known or point.gain is None else _at_bound(task.labels, gain),
                 held_out=held[name][0],
                 fitted=held[name][1],
             )
@@ -283,6 +316,31 @@ def _part(
     return tuple(candidates), scores
 
 
+def _at_bound(labels: FloatArray, gain: FloatArray) -> tuple[float, ...]:
+    """The labels with as little gain as allowed."""
+    return tuple(labels[gain <= _BOUND * gain.max()].tolist())
+
+
+def _unused(target: Target, gain: Any, discount: Any) -> str | None:
+    """The setting that was given, and is what is sought."""
+    given = {"discount": (discount, "log2"), "gain": (gain, "linear")}
+    if target == "both":
+        return None
+    value, default = given[target]
+    return None if isinstance(value, str) and value == default else target
+
+
+def _pairs(also: Any) -> list[tuple[Any, Any]]:
+    """Further collections."""
+    given = list(also) if isinstance(also, Sequence) and not isinstance(also, str) else [also]
+    for pair in given:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise GainfulError(
+                f"also: expected a list of pairs, each judgments and runs, got {type(pair).__name__} {pair!r:.60}"
+            )
+    return [(judged, runs) for judged, runs in given]
+
+
 def _fixed(gain: Any, discount: Any, cutoff: int) -> Measure:
     """The measure whose gain or discount is sought, with the other as given: objects, or texts of the grammar."""
     given: dict[str, object] = {"cutoff": cutoff}
@@ -295,11 +353,13 @@ def _fixed(gain: Any, discount: Any, cutoff: int) -> Measure:
 
 def _cutoffs(cutoff: Any) -> tuple[int, ...]:
     """The cutoffs, each once, ascending."""
-    several = [cutoff] if isinstance(cutoff, (int, np.integer)) else list(cutoff)
+    several = list(cutoff) if isinstance(cutoff, Sequence | np.ndarray) else [cutoff]
     wrong = [k for k in several if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1]
     if wrong or not several:
         got = repr(wrong[0]) if wrong else "none"
         raise GainfulError(f"cutoff: expected whole numbers of at least 1, got {got}")
+    if max(several) > _LARGEST_CUTOFF:
+        raise GainfulError(f"cutoff: expected at most {_LARGEST_CUTOFF:,}, got {max(several)}")
     return tuple(sorted({int(k) for k in several}))
 
 
@@ -307,15 +367,12 @@ def _check(**settings: Any) -> None:
     """Refuse settings that do not exist."""
     choices = {
         "target": get_args(Target),
-        "method": (None, *get_args(Method)),
+        "method": get_args(Method),
         "missing": ("empty", "error"),
         "degenerate": ("zero", "skip"),
     }
     for name, allowed in choices.items():
-        if settings[name] not in allowed:
-            words = [word for word in allowed if word is not None]
-            hint = did_you_mean(str(settings[name]), words)
-            raise GainfulError(f"{name}: expected one of {', '.join(words)}, got {settings[name]!r}.{hint}")
-    for name, least in (("starts", 1), ("splits", 0)):
-        if settings[name] < least:
-            raise GainfulError(f"{name}: expected at least {least}, got {settings[name]}")
+        if name != "method" or settings[name] is not None:
+            check_choice(name, settings[name], allowed)
+    check_count("starts", settings["starts"])
+    check_count("splits", settings["splits"], least=0)

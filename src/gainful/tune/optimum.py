@@ -42,9 +42,12 @@ class Candidate:
     measure
         The measure; it can be saved.
     discount
-        By rank, made to add up to 1 so that curves can be compared.
+        By rank, made to add up to 1 so that curves can be compared; down to the cutoff, or the deepest list or pool.
     gain
         By label, for all labels that have a gain.
+    bound
+        The labels that were given as little gain as allowed: Φ would be largest with none, and ratios to it mean
+        nothing.
     held_out
         Φ on the half of the topics that it was not fitted to, for as many topics as there are: two numbers a split.
     fitted
@@ -55,6 +58,7 @@ class Candidate:
     measure: Measure
     discount: FloatArray
     gain: dict[float, float]
+    bound: tuple[float, ...]
     held_out: FloatArray
     fitted: FloatArray
 
@@ -163,12 +167,15 @@ class Optimum:
         One a collection and cutoff.
     reached
         The (smallest) Φ of one topic that each start led to: how far one can trust that there is no better.
+    unused
+        The setting that was given, gain or discount, although it is what is sought; None if there is none.
     target, constrained, method, starts, splits, resamples, seed, policies
         The settings that repeat it.
     """
 
     parts: tuple[Part, ...]
     reached: tuple[float, ...]
+    unused: str | None
     target: Target
     constrained: bool
     method: Method
@@ -202,6 +209,14 @@ class Optimum:
     def notes(self) -> tuple[str, ...]:
         """What one should know about the numbers."""
         notes = []
+        if self.unused:
+            notes.append(f"the {self.unused} that was given is not used: it is what is sought")
+        if bound := self.parts[0][OPTIMAL].bound:
+            listed = ", ".join(f"{label:g}" for label in bound)
+            notes.append(
+                f"label{'s' if len(bound) > 1 else ''} {listed}: as little gain as allowed; Φ would be largest with "
+                "none at all, so how many times more the others have means nothing"
+            )
         for part in self.parts:
             if self.splits:
                 ours = _mean(part[OPTIMAL].held_out)
@@ -211,6 +226,12 @@ class Optimum:
                 notes.append(
                     f"{part.title}: against {best}, the optimum gains {gained:+.4f} on the topics it was fitted to, "
                     f"and {kept:+.4f} on topics held out (Φ {ours:.4f}, {best} {others[best]:.4f})"
+                )
+            if clipped := {c.name: n for c in part.candidates if (n := int((c.held_out <= 0).sum()))}:
+                listed = ", ".join(f"{name} {n}" for name, n in clipped.items())
+                notes.append(
+                    f"{part.title}: held-out Φ counts as 0 where a half tells the runs apart worse than chance "
+                    f"({listed} of {2 * self.splits} halves), so these means are too high"
                 )
             if part.without_gain:
                 notes.append(
@@ -238,7 +259,7 @@ class Optimum:
     def discounts(self) -> pl.DataFrame:
         """A row a collection, cutoff, candidate and rank: the discount, those of a candidate adding up to 1."""
         frames = [
-            pl.DataFrame({"rank": np.arange(1, part.cutoff + 1), "discount": candidate.discount}).select(
+            pl.DataFrame({"rank": np.arange(1, len(candidate.discount) + 1), "discount": candidate.discount}).select(
                 pl.lit(part.collection).alias("collection"),
                 pl.lit(part.cutoff).alias("cutoff"),
                 pl.lit(candidate.name).alias("candidate"),
@@ -260,7 +281,7 @@ class Optimum:
 
     def telling_ranks(self) -> list[int]:
         """The ranks down to the largest cutoff that are worth a line in a table."""
-        last = max(part.cutoff for part in self.parts)
+        last = len(self.discount)
         return sorted({rank for rank in _TELLING if rank < last} | {last})
 
     def to_dict(self) -> dict[str, object]:
@@ -292,6 +313,7 @@ class Optimum:
                 | {
                     "discount": c.discount.tolist(),
                     "gain": {f"{label:g}": gain for label, gain in c.gain.items()},
+                    "labels_at_bound": list(c.bound),
                     "gain_ratios": {f"{label:g}": ratio for label, ratio in c.gain_ratios.items()},
                     "phi_interval": [found.phi.low, found.phi.high],
                     "phi_by_topics": found.curve(part.reliability.sizes)[0].tolist(),

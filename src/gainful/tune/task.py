@@ -100,11 +100,13 @@ def make_task(
     problems, owner = [], []
     for number, collection in enumerate(collections):
         for cutoff in cutoffs:
-            weights = discounts(discount, cutoff, cutoff)  # type: ignore[arg-type]
+            depth = min(cutoff, _deepest(collection.rankings))
+            weights = discounts(discount, depth, cutoff)  # type: ignore[arg-type]
             problems.append(
                 Problem(
-                    arrays=bilinear(collection.rankings, labels, cutoff).of_topics(collection.topics),
-                    discount=np.pad(weights, (0, cutoff - len(weights))),
+                    arrays=bilinear(collection.rankings, labels, depth).of_topics(collection.topics),
+                    cutoff=cutoff,
+                    discount=np.pad(weights, (0, depth - len(weights))),
                     gain=np.maximum(gains(labels, gain), 0.0),  # type: ignore[arg-type]
                 )
             )
@@ -198,6 +200,11 @@ def checked(
             )
         kept.append(collection)
     return kept
+
+
+def _deepest(rankings: Rankings) -> int:
+    """The last rank at which anything can stand, in a run or in the best order of a pool."""
+    return max(int(rankings.retrieved.max()), int(np.bincount(rankings.pool_topic).max()), 1)
 
 
 def _listed(labels: FloatArray) -> str:

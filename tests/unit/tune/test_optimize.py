@@ -6,6 +6,7 @@ import os
 import re
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -13,12 +14,15 @@ import pytest
 from scipy.optimize import minimize
 
 import gainful as gf
+from gainful.cli.optimize import _gains
 from gainful.data.align import align
 from gainful.errors import DataError, GainfulError, MeasureError
 from gainful.stats.correlation import kendall
 from gainful.tune.bilinear import bilinear
 from gainful.tune.fit import Point, Problem, Space
+from gainful.tune.optimize import _halves
 from gainful.tune.optimum import OPTIMAL
+from gainful.tune.task import Judged
 
 DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
 NAMED = ("log2", "zipf", "linear", "jk")
@@ -160,7 +164,7 @@ class TestSeveral:
         for one in (web, other):
             rankings = align(one.qrels, one.runs)
             labels = np.array([1.0, 2.0, 3.0, 4.0])
-            problems.append(Problem(arrays=bilinear(rankings, labels, 5), discount=np.ones(5), gain=labels))
+            problems.append(Problem(arrays=bilinear(rankings, labels, 5), cutoff=5, discount=np.ones(5), gain=labels))
         rng = np.random.default_rng(0)
         space = Space(ranks=5, labels=0, constrained=True)
         tried = [space.point(rng.dirichlet(np.full(5, 0.5))).worst(problems) for _ in range(3000)]
@@ -286,7 +290,7 @@ class TestResult:
     @pytest.mark.parametrize("figure", ["all", "discount", "reliability", "held_out", "scores", "asl", "gain"])
     def test_charts(self, best, figure):
         content = json.dumps(best.chart(figure).to_dict())
-        assert "optimal" in content
+        assert ("linear" if figure == "gain" else "optimal") in content  # all have the one gain that was given
         assert ("hconcat" in content or "concat" in content) == (figure == "all")
 
     def test_charts_of_several(self, web):
@@ -358,6 +362,7 @@ def tiny(**changes):
     return {"qrels": qrels, "runs": runs, "cutoff": 2, "splits": 0, "resamples": 20, **changes}
 
 
+ONE = {str(t): {"a": 3.0, "b": 2.0, "c": 1.0} for t in range(4)}
 ERRORS = [
     ({"runs": tiny()["runs"][:1]}, DataError, "qrels: expected at least 2 runs to tell apart, got 1: x"),
     (
@@ -410,8 +415,20 @@ ERRORS = [
     ({"method": "newton"}, GainfulError, "method: expected one of slsqp, cone, got 'newton'."),
     ({"missing": "skip"}, GainfulError, "missing: expected one of empty, error, got 'skip'."),
     ({"degenerate": "nan"}, GainfulError, "degenerate: expected one of zero, skip, got 'nan'."),
-    ({"starts": 0}, GainfulError, "starts: expected at least 1, got 0"),
-    ({"splits": -1}, GainfulError, "splits: expected at least 0, got -1"),
+    ({"starts": 0}, GainfulError, "starts: expected a whole number of at least 1, got 0"),
+    ({"starts": 1.5}, GainfulError, "starts: expected a whole number of at least 1, got 1.5"),
+    ({"splits": -1}, GainfulError, "splits: expected a whole number of at least 0, got -1"),
+    ({"splits": 1.5}, GainfulError, "splits: expected a whole number of at least 0, got 1.5"),
+    ({"also": "x"}, GainfulError, "also: expected a list of pairs, each judgments and runs, got str 'x'"),
+    ({"also": [({},)]}, GainfulError, "also: expected a list of pairs, each judgments and runs, got tuple ({},)"),
+    ({"cutoff": 2.5}, GainfulError, "cutoff: expected whole numbers of at least 1, got 2.5"),
+    ({"cutoff": 10**30}, GainfulError, f"cutoff: expected at most 1,000,000,000, got {10**30}"),
+    (
+        # Two runs that differ in one topic: σ²(runs) is 0 whatever the discount, but for rounding.
+        {"runs": [tiny()["runs"][0], gf.read_run({**ONE, "3": {"c": 3.0, "b": 2.0, "a": 1.0}}, name="z")]},
+        DataError,
+        "no discount tells these runs apart better than chance: Φ is 0 at its best. Are the runs copies of each other?",
+    ),
     ({"resamples": 0}, GainfulError, "resamples: expected at least 1, got 0"),
     ({"seed": -1}, GainfulError, "seed: expected a whole number of at least 0, got -1"),
     ({"phi": 1.0}, GainfulError, "phi: expected a number between 0 and 1, both excluded, got 1.0"),
@@ -436,6 +453,170 @@ def test_errors(changes, kind, message):
     with pytest.raises(kind) as caught:
         gf.optimize(given.pop("qrels"), given.pop("runs"), **given)
     assert str(caught.value) == message
+
+
+@pytest.fixture(scope="module")
+def at_bound():
+    rng = np.random.default_rng(5)
+    qrels = {str(t): {"a": 2, "b": 2, **{f"c{i}": 1 for i in range(4)}, "z": 0} for t in range(30)}
+    runs = []
+    for s in range(6):
+        # Run s has a and b at rank 1 more often the larger s is; the rest comes as it likes.
+        lists = {
+            t: sorted(qrels[t], key=lambda d: (-(d in "ab" and rng.random() < s / 5), rng.random())) for t in qrels
+        }
+        runs.append(gf.read_run(lists, name=f"s{s}"))
+    return gf.optimize(qrels, runs, target="gain", cutoff=3, splits=2, resamples=20)
+
+
+class TestGainAtItsBound:
+    """Label 1 only confuses: all runs have it at random places, and only those of label 2 differ."""
+
+    def test_it_is_told(self, at_bound):
+        assert at_bound.parts[0][OPTIMAL].bound == (1.0,)
+        assert at_bound.parts[0]["linear"].bound == at_bound.parts[0]["exp"].bound == ()
+        assert at_bound.notes[0] == (
+            "label 1: as little gain as allowed; Φ would be largest with none at all, so how many times more the "
+            "others have means nothing"
+        )
+        assert at_bound.to_dict()["parts"][0]["candidates"][0]["labels_at_bound"] == [1.0]
+
+    def test_the_table_has_no_number_that_means_nothing(self, at_bound):
+        rows = _gains(at_bound).rows
+        assert rows[0] == [OPTIMAL, "1.0000", "> 1,000"]
+        assert rows[2] == ["exp", "1.0000", "3.0000"]
+
+    def test_the_chart_can_be_read(self, at_bound):
+        points = next(iter(at_bound.chart("gain").to_dict()["datasets"].values()))
+        assert {(p["candidate"], p["label"]): p["share"] for p in points} == {
+            (OPTIMAL, 1.0): pytest.approx(0.0, abs=1e-5),
+            (OPTIMAL, 2.0): 1.0,
+            ("linear", 1.0): 0.5,
+            ("linear", 2.0): 1.0,
+            ("exp", 1.0): pytest.approx(1 / 3),
+            ("exp", 2.0): 1.0,
+        }
+
+
+@pytest.fixture(scope="module")
+def both(web):
+    return gf.optimize(web.qrels, web.runs, target="both", cutoff=5, splits=0, resamples=20)
+
+
+class TestFigures:
+    def test_no_two_lines_look_the_same(self, both):
+        encoding = both.chart("reliability").to_dict()["layer"][1]["encoding"]
+        colours, dashes = (encoding[channel]["scale"]["range"] for channel in ("color", "strokeDash"))
+        assert len({(c, tuple(d)) for c, d in zip(colours, dashes, strict=True)}) == 11
+        encoding = both.chart("scores").to_dict()["layer"][1]["encoding"]
+        colours, shapes = (encoding[channel]["scale"]["range"] for channel in ("color", "shape"))
+        assert len(set(zip(colours, shapes, strict=True))) == 10
+
+    def test_equal_curves_are_drawn_once(self, both):
+        spec = both.chart("discount").to_dict()
+        names = ["optimal", "optimal discount", "log2", "zipf", "linear", "jk"]
+        assert spec["encoding"]["color"]["scale"]["domain"] == names
+        assert both.chart("gain").to_dict()["encoding"]["color"]["scale"]["domain"] == [
+            "optimal",
+            "linear",
+            "optimal gain",
+            "exp",
+        ]
+        points = next(iter(spec["datasets"].values()))
+        assert len(points) == 6 * 5
+        assert points[-1]["candidate"] == OPTIMAL  # drawn last, over the others
+
+    def test_ranks_are_whole(self, both):
+        axis = both.chart("discount").to_dict()["encoding"]["x"]["axis"]
+        assert (axis["format"], axis["tickMinStep"]) == ("d", 1)
+
+
+class TestSharedTopics:
+    def test_a_topic_is_in_the_same_half_of_all_collections(self):
+        first, second = (
+            Judged(name=n, rankings=SimpleNamespace(topics=topics), topics=np.arange(len(topics)))
+            for n, topics in (("a", tuple("12345678")), ("b", tuple("87651xyz")))
+        )
+        for seed in range(20):
+            halves = _halves([first, second], np.random.default_rng(seed))
+            named = [[{c.names[at] for at in half[i]} for i, c in enumerate((first, second))] for half in halves]
+            used, unused = (one | other for one, other in named)
+            assert not used & unused
+            assert used | unused == set("12345678xyz")
+            assert [len(topics) for half in named for topics in half] == [4, 4, 4, 4]
+
+    def test_the_same_collection_twice_is_held_out_as_once(self, web):
+        once = gf.optimize(web.qrels, web.runs, cutoff=4, splits=2, resamples=20, method="slsqp").parts[0]
+        twice = gf.optimize(
+            web.qrels, web.runs, also=[(web.qrels, web.runs)], cutoff=4, splits=2, resamples=20, method="slsqp"
+        ).parts[0]
+        assert twice["log2"].held_out == pytest.approx(once["log2"].held_out)
+        assert twice[OPTIMAL].held_out == pytest.approx(once[OPTIMAL].held_out, abs=2e-3)
+
+    def test_where_that_cannot_be(self):
+        names = [("a", "12mn"), ("b", "34mo"), ("c", "1234")]
+        collections = [
+            Judged(name=n, rankings=SimpleNamespace(topics=tuple(t)), topics=np.arange(len(t))) for n, t in names
+        ]
+        halves = _halves(collections, np.random.default_rng(0))
+        assert [[len(topics) for topics in half] for half in halves] == [[2, 2, 2], [2, 2, 2]]
+        collections = [
+            Judged(name=f"{n}", rankings=SimpleNamespace(topics=tuple(t)), topics=np.arange(4))
+            for n, t in enumerate(["3456", "2356", "1346", "2356", "1456"])
+        ]
+        with pytest.raises(DataError) as refused:
+            _halves(collections, np.random.default_rng(0))
+        assert str(refused.value)[1:] == (
+            ": its topics cannot be split so that both halves have two, because other collections share them: "
+            "use splits=0"
+        )
+
+
+def test_a_cutoff_below_all_documents_costs_nothing(web):
+    """No list has more than 60 documents, so the scores are those of a list that ends there."""
+    settings = {"target": "gain", "splits": 0, "resamples": 20}
+    found = gf.optimize(web.qrels, web.runs, cutoff=1_000_000_000, **settings)
+    assert found.parts[0].cutoff == 1_000_000_000
+    expected = gf.evaluate(web.qrels, web.runs, "nDCG").values[0]
+    np.testing.assert_allclose(found.parts[0].scores["linear"].values, expected, atol=1e-12)
+    assert str(found.measure).endswith("@1000000000")
+    assert json.dumps(found.chart().to_dict())
+    assert found.discounts().height == 3 * len(found.discount)
+
+
+def test_held_out_phi_that_was_negative_is_told():
+    rng = np.random.default_rng(0)
+    qrels = {str(t): {f"d{i}": i % 3 for i in range(6)} for t in range(8)}
+    # Runs in random order: on many halves they differ less than chance would have it.
+    runs = [gf.read_run({t: list(rng.permutation(list(qrels[t]))) for t in qrels}, name=f"s{i}") for i in range(4)]
+    found = gf.optimize(qrels, runs, cutoff=3, splits=5, resamples=20)
+    zero = {c.name: int((c.held_out == 0).sum()) for c in found.parts[0].candidates}
+    assert zero[OPTIMAL] > 0
+    listed = ", ".join(f"{name} {n}" for name, n in zero.items() if n)
+    assert (
+        "qrels, cutoff 3: held-out Φ counts as 0 where a half tells the runs apart worse than chance "
+        f"({listed} of 10 halves), so these means are too high"
+    ) in found.notes
+
+
+def test_what_is_not_used_is_told(web):
+    for settings, what in (({"discount": "zipf"}, "discount"), ({"target": "gain", "gain": {1: 1, 2: 5}}, "gain")):
+        found = gf.optimize(web.qrels, web.runs, cutoff=3, splits=0, resamples=20, **settings)
+        assert found.notes[0] == f"the {what} that was given is not used: it is what is sought"
+    assert gf.optimize(web.qrels, web.runs, cutoff=3, splits=0, resamples=20, gain="exp").notes == ()
+
+
+def test_optimal_held_out_phi_is_that_of_a_refit(web):
+    """The first half of seed 0, fitted by `optimize` itself on a collection of that half only."""
+    found = gf.optimize(web.qrels, web.runs, cutoff=4, splits=1, resamples=20)
+    order = np.random.default_rng([0, 1]).permutation(20)
+    names = found.parts[0].scores.topics
+    for at, (used, unused) in enumerate(((order[0::2], order[1::2]), (order[1::2], order[0::2]))):
+        some = gf.Qrels(web.qrels.frame.filter(pl.col("query_id").is_in([names[t] for t in used])))
+        again = gf.optimize(some, web.runs, cutoff=4, splits=0, resamples=20)
+        y = gf.evaluate(web.qrels, web.runs, again.measure).values[0][:, unused]
+        expected = gf.reliability(y)["score"].at(20).value
+        assert found.parts[0][OPTIMAL].held_out[at] == pytest.approx(expected, abs=1e-3)
 
 
 def test_coordinates_are_those_of_every_monotone_point():
