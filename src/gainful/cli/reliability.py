@@ -41,7 +41,8 @@ def reliability(
     tables = [_coefficients(result), _variances(result)]
     if sizes is not None:
         tables.append(_curve(result))
-    shown.show(result, tables, [*caveats(scores), *(f"note: {note}" for note in result.notes)])
+    told = "Φ (Phi): would other topics give the same scores; Eρ² (Erho2): the same order of runs. 1 is the best."
+    shown.show(result, tables, [*caveats(scores), *(f"note: {note}" for note in result.notes), told])
 
 
 def _coefficients(result: Reliability) -> Table:

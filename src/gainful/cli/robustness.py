@@ -8,6 +8,7 @@ from typing import Annotated
 import polars as pl
 from cyclopts import Parameter
 
+from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Measures, Whole, refuse_measures
 from gainful.cli.lists import NUMBERS
 from gainful.cli.output import Table, number
@@ -16,7 +17,7 @@ from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
 from gainful.meta.curves import Robustness
-from gainful.meta.deplete import Depletion
+from gainful.meta.deplete import LEAST_NONRELEVANT, LEAST_RELEVANT, Depletion
 from gainful.meta.robustness import DEFAULT_MEASURES
 from gainful.meta.robustness import robustness as robustness_of
 
@@ -109,6 +110,7 @@ def _moved(found: Robustness) -> Table:
 
 
 def _remarks(found: Robustness) -> Iterator[str]:
+    yield from caveats(found.scored, dropped=False)
     yield from (f"note: {note}" for note in found.notes)
     if found.depletion == "leave-one-out":
         yield "Each run is scored without the judgments of documents that it alone has among its first 'level' ones."
@@ -116,3 +118,18 @@ def _remarks(found: Robustness) -> Iterator[str]:
         yield "A level is the depth of the pool of these runs; what it would not have held is taken out of it."
     else:
         yield "A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged."
+    yield from _floors(found)
+    if found.depletion != "leave-one-out":
+        yield "For good: at that level and all higher ones. Differences lost: the share of those all judgments tell."
+
+
+def _floors(found: Robustness) -> Iterator[str]:
+    """Where a topic has so few judgments that stratified depletion cannot keep so small a share of them."""
+    shares = zip(found.levels, (judged / found.judgments for judged in found.judged), strict=True)
+    more = [(level, share) for level, share in shares if share > 1.1 * level]
+    if found.depletion == "stratified" and more:
+        ends = " and ".join(f"level {level:g} keeps {share:.0%}" for level, share in dict.fromkeys((more[0], more[-1])))
+        yield (
+            f"note: a topic keeps at least {LEAST_RELEVANT} relevant and {LEAST_NONRELEVANT} other documents, so low "
+            f"levels keep more than they say: {ends}"
+        )

@@ -47,7 +47,10 @@ def topics(
             systems=systems,
             gaps=gaps,
         )
-    shown.show(result, _table(result), [*caveats(scores), *(f"note: {note}" for note in result.notes)])
+    remarks = [*caveats(scores), *(f"note: {note}" for note in result.notes)]
+    if result.plan.method != "interval":
+        remarks.append(f"Difference found now: the smallest that the topics now find with power {result.plan.power:g}.")
+    shown.show(result, _table(result), remarks)
 
 
 def _table(result: TopicsNeeded) -> Table:

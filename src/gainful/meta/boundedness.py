@@ -88,8 +88,9 @@ class Boundedness:
 
     def __str__(self) -> str:
         runs = f"{len(self.systems)} {'run' if len(self.systems) == 1 else 'runs'}, " if self.systems else ""
+        topics = f"{len(self.topics)} {'topic' if len(self.topics) == 1 else 'topics'}"
         return (
-            f"boundedness: {runs}{len(self.topics)} topics; cutoff={','.join(map(str, self.cutoffs))} "
+            f"boundedness: {runs}{topics}; cutoff={','.join(map(str, self.cutoffs))} "
             f"gains={self.gains} discount={self.discount} "
             + " ".join(f"{name}={value}" for name, value in self._policies().items())
         )

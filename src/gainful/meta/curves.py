@@ -14,6 +14,7 @@ from scipy import stats
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray
+from gainful.data.scores import Scores
 from gainful.errors import check_choice
 from gainful.meta.decisions import Decisions
 from gainful.meta.deplete import Depletion
@@ -45,6 +46,8 @@ class Robustness:
         Measures × levels × systems: the mean score over topics, averaged over the trials.
     full
         Measures × systems: the mean score under all judgments.
+    scored
+        The scores of every topic under all judgments.
     decisions
         Measures × levels: outcomes of the tests of pairs, summed over the trials.
     judged
@@ -65,6 +68,7 @@ class Robustness:
     taus: FloatArray
     scores: FloatArray
     full: FloatArray
+    scored: Scores
     decisions: tuple[tuple[Decisions, ...], ...]
     judged: tuple[float, ...]
     judgments: int
@@ -82,10 +86,11 @@ class Robustness:
     policies: Policies
 
     def __str__(self) -> str:
+        pairs = f"{self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
         weights = f"weights={','.join(f'{weight:g}' for weight in self.weights)} " if self.weights else ""
         return (
-            f"robustness: {len(self.systems)} runs, {self.topics} topics, {self.judgments} judgments, {self.pairs} "
-            f"pairs; depletion={self.depletion} trials={self.trials} {weights}rel={self.rel:g} alpha={self.alpha:g} "
+            f"robustness: {len(self.systems)} runs, {self.topics} topics, {self.judgments} judgments, {pairs}; "
+            f"depletion={self.depletion} trials={self.trials} {weights}rel={self.rel:g} alpha={self.alpha:g} "
             f"confidence={self.confidence:g} seed={self.seed} {self.policies}"
         )
 

@@ -188,6 +188,7 @@ def robustness(
         taus=taus,
         scores=scores,
         full=means,
+        scored=full,
         decisions=tuple(tuple(row) for row in decisions),
         judged=tuple(judged.tolist()),
         judgments=int((rankings.pool_grade >= 0).sum()),

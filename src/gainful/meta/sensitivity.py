@@ -103,7 +103,8 @@ class Sensitivity:
         number = len(first.curve())
         topics = sorted(set(self.topics.values()))
         return (
-            f"sensitivity: {number} pairs of {len(first.systems)} systems, {'/'.join(map(str, topics))} topics; "
+            f"sensitivity: {number} {'pair' if number == 1 else 'pairs'} of {len(first.systems)} systems, "
+            f"{'/'.join(map(str, topics))} topics; "
             f"resamples={self.resamples} seed={self.seed} gaps={self.gaps}"
             f"{told(self.policies)}"
         )

@@ -95,8 +95,9 @@ class Stability:
     def __str__(self) -> str:
         sizes = self.curves[0].sizes
         drawn = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+        number = self.systems * (self.systems - 1) // 2
         return (
-            f"stability: {self.systems * (self.systems - 1) // 2} pairs of {self.systems} systems, {drawn} of "
+            f"stability: {number} {'pair' if number == 1 else 'pairs'} of {self.systems} systems, {drawn} of "
             f"{self.topics} topics; by={self.by} fuzziness={self.fuzziness:g} fuzzy={self.fuzzy} draws={self.draws} "
             f"seed={self.seed} gaps={self.gaps}{told(self.policies)}"
         )

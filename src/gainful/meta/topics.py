@@ -250,14 +250,14 @@ class TopicsNeeded:
             }
         )
         goal = self.plan.difference if wide else self.plan.power
-        title = "Expected width of the interval" if wide else "Power"
+        title = "expected width of the interval" if wide else "power"
         return topics_chart(
             self.curve().with_columns(pl.col("measure").replace(labels), pl.col(name).round(5)),
             observed,
             value=name,
             axis=title,
             short=title,
-            legend="Needed",
+            legend="topics needed",
             highest=3.0 * max([goal, *(m.now for m in self.measures)]) if wide else 1.0,
             goal=(goal, f"{'width' if wide else 'power'} {goal:g}"),
             title=self._title(),

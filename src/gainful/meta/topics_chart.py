@@ -43,12 +43,12 @@ def topics_chart(
         Columns of both ends of an interval, and what to call it.
     """
     alt = load_altair()
-    x = alt.X("topics:Q", title="Topics").scale(domain=[0, max(curve["topics"].to_list())], nice=False)
+    x = alt.X("topics:Q", title="topics").scale(domain=[0, max(curve["topics"].to_list())], nice=False)
     y = alt.Y(f"{value}:Q", title=axis).scale(domain=[0, highest])
     colour = alt.Color("measure:N", title=legend, sort=None, legend=alt.Legend(symbolOpacity=1))
     tips = [
         alt.Tooltip("measure:N", title=legend),
-        alt.Tooltip("topics:Q", title="Topics"),
+        alt.Tooltip("topics:Q", title="topics"),
         alt.Tooltip(f"{value}:Q", title=short, format=".3f"),
     ]
     layers = []

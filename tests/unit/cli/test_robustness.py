@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 
 import pytest
 
@@ -39,9 +40,15 @@ def test_tables(gainful, folder):
     assert levels[5].split()[2:6] == [str(found.judgments), "1.0000", "1.0000", "1.0000"]
     first, sustained = found.knees()["AP"]
     assert knees[2].split()[:3] == ["AP", f"{first:g}", f"{sustained:g}"]
-    assert err == (
-        f"{found}\nA level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged.\n"
-    )
+    share = found.judged[0] / found.judgments
+    assert share > 0.22
+    assert err.splitlines() == [
+        str(found),
+        "A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged.",
+        "note: a topic keeps at least 1 relevant and 10 other documents, so low levels keep more than they say: "
+        f"level 0.2 keeps {share:.0%}",
+        "For good: at that level and all higher ones. Differences lost: the share of those all judgments tell.",
+    ]
 
 
 def test_csv_and_json_are_those_of_the_function(gainful, folder):
@@ -98,6 +105,22 @@ def test_who_loses_where_lower_is_better(gainful, folder):
         found.systems[change.argmax()],
         f"{change.max():.4f}".replace("-0.0000", "0.0000"),
     ]
+
+
+def test_only_stratified_depletion_has_floors(gainful, folder):
+    words = ("robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", "--trials", "2")
+    assert "keeps at least" not in gainful(*words, *LEVELS, "--depletion", "uniform").err
+    several = gainful(*words, "--levels", "0.01,0.02,0.03,1").err
+    assert re.search(r"than they say: level 0.01 keeps \d+% and level 0.03 keeps \d+%\n", several)
+    assert "keeps at least" not in gainful(*words, "--levels", "1").err
+
+
+def test_topics_that_a_run_lacks(gainful, folder, tmp_path):
+    lines = (folder / "runs" / f"{sorted(folder.glob('runs/*'))[0].name}").read_text().splitlines(keepends=True)
+    topic = lines[0].split()[0]
+    (tmp_path / "less.txt").write_text("".join(line for line in lines if line.split()[0] == topic))
+    err = gainful("robustness", folder / "qrels.txt", folder / "runs", tmp_path / "less.txt", "-m", "AP", *LEVELS).err
+    assert re.search(r"count as empty rankings \(missing=empty\): \d+ of less\n", err)
 
 
 def test_notes(gainful, folder):

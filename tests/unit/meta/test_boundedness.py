@@ -260,6 +260,7 @@ class TestResult:
         assert str(gf.boundedness(self.qrels, self.runs, cutoff=[5, 10])) == (
             f"boundedness: 1 run, 2 topics; cutoff=5,10 gains=linear discount=log2 {policies}"
         )
+        assert str(gf.boundedness({"q": {"a": 1}})).startswith("boundedness: 1 topic; ")
         assert str(gf.boundedness(self.qrels)) == (
             f"boundedness: 2 topics; cutoff=20 gains=linear discount=log2 {policies}"
         )

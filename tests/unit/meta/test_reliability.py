@@ -245,5 +245,8 @@ class TestResult:
         data = [rows for rows in specification["datasets"].values() if "measure" in rows[0]]
         curve, dots = sorted(data, key=len, reverse=True)
         assert {row["measure"] for row in curve} == {"AP", "P"}
+        encodings = [layer["encoding"] for layer in specification["layer"]]
+        (legend,) = {encoding["color"]["title"] for encoding in encodings if "color" in encoding}
+        assert legend == "measure"  # in small letters, as in the charts of all other analyses
         assert [(dot["measure"], dot["topics"]) for dot in dots] == [("AP", 3), ("P", 2)]
         assert all(0 <= row[coefficient] <= 1 for row in curve)

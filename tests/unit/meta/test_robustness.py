@@ -339,6 +339,10 @@ class TestResult:
         assert list(content)[-2:] == ["policies", "seed"]
         assert (content["seed"], content["trials"], content["depletion"]) == (7, 2, "stratified")
 
+    def test_line_of_one_pair(self, made):
+        found = gf.robustness(made.qrels, made.runs[:2], "AP", levels=[1], trials=2)
+        assert f"robustness: 2 runs, 6 topics, {len(made.qrels)} judgments, 1 pair; depletion" in str(found)
+
     def test_line(self, made):
         assert str(gf.robustness(made.qrels, made.runs, "AP", levels=[1], trials=2, seed=3)) == (
             f"robustness: 7 runs, 6 topics, {len(made.qrels)} judgments, 21 pairs; depletion=stratified trials=2 rel=1 "

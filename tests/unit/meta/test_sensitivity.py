@@ -128,6 +128,7 @@ def test_measures_and_methods_side_by_side():
     )
     assert content["policies"] == scores.policies.to_dict()
     assert gf.sensitivity(scores["AP"], methods="t").to_dict()["policies"] is None
+    assert str(gf.sensitivity(scores["AP"].values[:2], methods="t")).startswith("sensitivity: 1 pair of 2 systems, ")
 
 
 def test_block_size_changes_nothing(monkeypatch):

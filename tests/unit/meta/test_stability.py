@@ -281,7 +281,7 @@ class TestResult:
 
     def test_one_line(self):
         assert str(self.found) == (
-            "stability: 1 pairs of 2 systems, 1 to 2 of 4 topics; "
+            "stability: 1 pair of 2 systems, 1 to 2 of 4 topics; "
             "by=mean fuzziness=0.05 fuzzy=relative draws=10 seed=7 gaps=error"
         )
         assert ", 2 of 4 topics; " in str(gf.stability(Y, sizes=[2], draws=2))
