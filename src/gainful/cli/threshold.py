@@ -164,7 +164,6 @@ def _certainty(found: Threshold) -> Table:
 
 def _points(found: ThresholdCurve) -> Table:
     """As much of the curve as a screen holds."""
-    best = int(found.score.argmax())
     rows = [
         [
             f"{found.thresholds[at]:.6g}",
@@ -174,7 +173,7 @@ def _points(found: ThresholdCurve) -> Table:
             number(float(found.filtered_good[at])),
             number(float(found.empty[at])),
         ]
-        for at in found.thinned(_LINES, best).tolist()
+        for at in found.thinned(_LINES, found.best).tolist()
     ]
     header = ["threshold", "documents", found.measure, found.forbidden_label, "FilteredGood", "Empty"]
     return Table(header=header, rows=rows, names=())

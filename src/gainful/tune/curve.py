@@ -30,8 +30,8 @@ class ThresholdCurve:
     ----------
     run, filter_run
         Whose documents, and whose scores filter if not the run's own.
-    measure, cutoff
-        What was computed, and the depth it looks to (None: all of it).
+    measure, cutoff, lower
+        What was computed, the depth it looks to (None: all of it), and whether a lower value is better.
     topics, documents
         How many topics were averaged over, and how many documents the run has for judged topics.
     thresholds
@@ -49,6 +49,7 @@ class ThresholdCurve:
     filter_run: str | None
     measure: str
     cutoff: int | None
+    lower: bool
     topics: int
     documents: int
     thresholds: FloatArray
@@ -64,6 +65,12 @@ class ThresholdCurve:
     def forbidden_label(self) -> str:
         """Forbidden with its cutoff, as `evaluate` calls it."""
         return "Forbidden" if self.cutoff is None else f"Forbidden@{self.cutoff}"
+
+    @property
+    def best(self) -> int:
+        """The position of the best threshold, without any limit; of equally good ones that which keeps most."""
+        value = -self.score if self.lower else self.score
+        return int(np.flatnonzero(value >= value.max() - 1e-10 * max(1.0, abs(float(value.max()))))[-1])
 
     def __len__(self) -> int:
         return len(self.thresholds)
@@ -210,6 +217,7 @@ def make_curve(
         filter_run=filter_run,
         measure=str(measure),
         cutoff=cutoff if isinstance(cutoff, int) else None,
+        lower=measure.definition.higher == "worse",
         topics=int(found.topics.sum()),
         documents=len(listing.document),
         thresholds=np.concatenate([[np.inf], listing.thresholds]),

@@ -97,11 +97,16 @@ class Threshold:
         if self.risk is None or self.safe_from is None:
             return None
         lowest, bound = self.safe_from
+        unknown = {
+            "zero": "documents without a judgment count as not forbidden",
+            "condensed": "documents without a judgment are taken out first, and it says nothing about lists that "
+            "show them",
+        }[self.curve.policies.unjudged]
         return (
             f"Guarantee: on another topic of the same kind, at most {self.risk:.3g} of the first {self.curve.cutoff} "
             f"places are expected to hold a forbidden document, here and at any threshold from {lowest:.6g} up (bound "
             f"here {bound:.4f}, from {self.curve.topics} topics). It holds on average over topics exchangeable with "
-            "these, not for each; documents without a judgment count as not forbidden."
+            f"these, not for each; {unknown}."
         )
 
     def remarks(self) -> list[str]:
@@ -126,13 +131,15 @@ class Threshold:
     def at(self, number: int) -> dict[str, float]:
         """The curve at one position: its values by name."""
         curve = self.curve
-        return {
-            curve.measure: float(curve.score[number]),
+        beside = {
             curve.forbidden_label: float(curve.forbidden[number]),
             "FilteredGood": float(curve.filtered_good[number]),
             "Empty": float(curve.empty[number]),
             "documents": int(curve.kept[number]),
         }
+        # First even if it is one of the others.
+        score = {curve.measure: float(curve.score[number])}
+        return score | {name: value for name, value in beside.items() if name != curve.measure}
 
     def to_frame(self) -> pl.DataFrame:
         """One row: the threshold, the gain, their intervals, and the held-out gain."""
@@ -307,7 +314,7 @@ def _read_cut(path: str) -> tuple[float, str | None, Duplicates]:
     duplicates = policies.get("duplicates") if isinstance(policies, dict) else None
     if duplicates not in get_args(Duplicates):
         raise DataError(f"{path}: expected error or first as duplicates of its policies, got {shortened(duplicates)}")
-    return number, filter_run, duplicates
+    return number, filter_run, "first" if duplicates == "first" else "error"
 
 
 def _as_float(value: object) -> float:
@@ -315,7 +322,7 @@ def _as_float(value: object) -> float:
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in ("inf", "-inf")):
         return math.nan
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
     except OverflowError:
         return math.nan
 

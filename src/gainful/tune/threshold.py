@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Tie
 from gainful.errors import DataError, GainfulError, MeasureError, PolicyError
 from gainful.io.read import read_qrels, read_run
 from gainful.measures import Measure, parse_measure
+from gainful.meta.checks import check_count
 from gainful.stats.intervals import check_confidence
 from gainful.stats.resample import check_resamples
 from gainful.tune.choose import CLOSE, Rule, bootstrap, bound, cross_validate, order_interval
@@ -223,8 +225,8 @@ def _swept(
 def _loss(found: Sweep, measure: Measure, risk: float, topics: int) -> Steps:
     if found.loss is None:
         raise MeasureError(f"risk is about the first k places, and {measure} has no cutoff: write {measure}@10, say")
-    if risk * (topics + 1) < 1.0:
-        needed = int(np.ceil(1.0 / risk - 1.0 - 1e-9))
+    if 1.0 / (topics + 1) > risk + CLOSE:  # what `bound` is at best, allowed as in `Rule`
+        needed = int(np.ceil(1.0 / (risk + CLOSE) - 1.0))
         raise GainfulError(
             f"risk={risk:g} cannot be guaranteed from {topics} topics, whatever the threshold: it takes {needed}"
         )
@@ -263,12 +265,14 @@ def _check_averaged(measure: Measure) -> None:
 
 
 def _check(*, max_forbidden: float | None, risk: float | None, confidence: float, folds: int, repeats: int) -> None:
-    if max_forbidden is not None and not 0.0 <= max_forbidden <= 1.0:
-        raise GainfulError(f"max_forbidden: expected a share from 0 to 1, got {max_forbidden}")
-    if risk is not None and not 0.0 < risk < 1.0:
-        raise GainfulError(f"risk: expected a share between 0 and 1, got {risk}")
+    if max_forbidden is not None and not (_is_number(max_forbidden) and 0.0 <= max_forbidden <= 1.0):
+        raise GainfulError(f"max_forbidden: expected a share from 0 to 1, got {max_forbidden!r}")
+    if risk is not None and not (_is_number(risk) and 0.0 < risk < 1.0):
+        raise GainfulError(f"risk: expected a share between 0 and 1, got {risk!r}")
     check_confidence(confidence)
-    if folds < 2:
-        raise GainfulError(f"folds: expected at least 2, got {folds}")
-    if repeats < 1:
-        raise GainfulError(f"repeats: expected at least 1, got {repeats}")
+    check_count("folds", folds, least=2)
+    check_count("repeats", repeats)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

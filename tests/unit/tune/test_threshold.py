@@ -382,8 +382,12 @@ class TestUnusualInput:
             ({"risk": 1.0}, "risk: expected a share between 0 and 1, got 1.0"),
             ({"max_forbidden": -0.1}, "max_forbidden: expected a share from 0 to 1, got -0.1"),
             ({"confidence": 1.0}, "confidence: expected a number between 0 and 1, such as 0.95, got 1.0"),
-            ({"folds": 1}, "folds: expected at least 2, got 1"),
-            ({"repeats": 0}, "repeats: expected at least 1, got 0"),
+            ({"risk": "x"}, "risk: expected a share between 0 and 1, got 'x'"),
+            ({"max_forbidden": "x"}, "max_forbidden: expected a share from 0 to 1, got 'x'"),
+            ({"folds": 1}, "folds: expected a whole number of at least 2, got 1"),
+            ({"folds": 2.5}, "folds: expected a whole number of at least 2, got 2.5"),
+            ({"repeats": 0}, "repeats: expected a whole number of at least 1, got 0"),
+            ({"repeats": 1.5}, "repeats: expected a whole number of at least 1, got 1.5"),
             ({"resamples": 0}, "resamples: expected at least 1, got 0"),
             ({"seed": -1}, "seed: expected a whole number of at least 0, got -1"),
         ],
@@ -417,6 +421,44 @@ class TestUnusualInput:
         # One forbidden document in 9 topics of 4 places: (1/4 + 1)/10 where everything is kept.
         cut = fit_threshold(qrels, run, measure="nDCGf@4", risk=0.13)
         assert cut.safe_from == (-math.inf, pytest.approx(1 / 10))
+
+
+@pytest.mark.parametrize("topics", [2, 48, 97, 102])
+def test_as_many_topics_as_the_message_asks_for_are_enough(topics):
+    """1/(topics + 1) is not exact as a float, and must not be refused for that; less than it must."""
+    qrels = {str(t): {"a": 1} for t in range(topics)}
+    run = {topic: {"a": 1.0} for topic in qrels}
+    cut = fit_threshold(qrels, run, risk=1 / (topics + 1), resamples=1, repeats=1)
+    assert cut.safe_from == (-math.inf, pytest.approx(1 / (topics + 1)))
+    message = rf"^risk=.* cannot be guaranteed from {topics} topics, whatever the threshold: it takes {topics + 1}$"
+    with pytest.raises(GainfulError, match=message):
+        fit_threshold(qrels, run, risk=1 / (topics + 1) - 1e-6, resamples=1, repeats=1)
+
+
+def test_the_guarantee_says_what_becomes_of_unjudged_documents():
+    promises = {
+        unjudged: fit_threshold(QRELS, RUN, risk=0.5, unjudged=unjudged, resamples=1).guarantee()
+        for unjudged in ("zero", "condensed")
+    }
+    assert promises["zero"].endswith("not for each; documents without a judgment count as not forbidden.")
+    assert promises["condensed"].endswith(
+        "not for each; documents without a judgment are taken out first, and it says nothing about lists that show "
+        "them."
+    )
+
+
+class TestBetterLow:
+    def test_a_measure_that_is_one_of_those_beside_it_comes_first_and_once(self):
+        cut = fit_threshold(QRELS, RUN, measure="Forbidden@3", resamples=1)
+        assert list(cut.at(0)) == ["Forbidden@3", "FilteredGood", "Empty", "documents"]
+        cut = fit_threshold(QRELS, RUN, measure="FilteredGood", resamples=1)
+        assert list(cut.at(0)) == ["FilteredGood", "Forbidden", "Empty", "documents"]
+
+    def test_the_best_is_the_lowest(self):
+        # Forbidden@3 is 0 down to 0.5, and then 1/6 and 1/3.
+        curve = threshold_curve(QRELS, RUN, measure="Forbidden@3")
+        assert (curve.best, curve.thresholds[curve.best]) == (3, 0.5)
+        assert threshold_curve(QRELS, RUN, measure="nDCGf@3").best == 3
 
 
 class TestDrawn:
