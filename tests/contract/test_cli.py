@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from dataclasses import asdict, fields, is_dataclass
@@ -133,6 +134,12 @@ class TestEveryCommand:
         assert COMMANDS[name].split()[0] in out
         for parameter in flags(name):
             assert "--" + parameter.replace("_", "-") in out
+
+    def test_help_reads_well(self, name, gainful):
+        for parameter, argument in arguments(name).items():
+            assert "\n" not in (argument.parameter.help or ""), parameter
+        _, out, _ = gainful(*name.split(), "--help")
+        assert not re.search(r"default:\s*[\]()\[]", out.replace("│", ""))
 
     @pytest.mark.skipif(not README.exists(), reason="no README yet")
     def test_readme_shows_it(self, name):

@@ -12,6 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter, Token
 
 from gainful.cli.progress import reading
+from gainful.cli.shell import one_line_each
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError
@@ -36,6 +37,7 @@ Whole = Annotated[int, Parameter(converter=whole)]
 
 
 @Parameter(name="*")
+@one_line_each
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Where scores come from.
@@ -46,7 +48,8 @@ class Source:
         A table of scores instead of judgments and runs: long (run, measure, query_id, score) as 'gainful evaluate
         --per-topic --format csv' writes it, or wide (a row a topic, a column a run).
     measures
-        What to compute, such as nDCG@10; of a table, the measures to take from it (all if not given).
+        What to compute, such as nDCG@10 (nDCG@10 and AP if not given); of a table, the measures to take from it (all if
+        not given).
     lower_is_better
         With --scores: a measure of the table of which a lower score is better, such as latency; may be repeated.
         gainful knows the direction of its own measures, and takes a higher score of any other for better.
@@ -64,7 +67,7 @@ class Source:
     """
 
     scores: Path | None = None
-    measures: Measures = ()
+    measures: Annotated[Measures, Parameter(show_default=False)] = ()
     lower_is_better: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = ()
     ties: Ties = "trec"
     unjudged: Unjudged = "zero"

@@ -49,5 +49,10 @@ def choices(allowed: Sequence[str]) -> Parameter:
     return _listed(read, wanted, suggest=lambda word: did_you_mean(word, allowed), shown=",".join)
 
 
+def commas(values: Sequence[float]) -> str:
+    """How such an option shows its default, if it has one."""
+    return ",".join(f"{value:g}" for value in values)
+
+
 WHOLES = _listed(int, "whole numbers such as 5,10")
 NUMBERS = _listed(float, "numbers such as 0.5,1")

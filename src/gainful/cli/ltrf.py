@@ -11,11 +11,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gainful.cli.inputs import Whole, whole
-from gainful.cli.lists import WHOLES, choices
+from gainful.cli.lists import WHOLES, choices, commas
 from gainful.cli.output import Table, note, number
 from gainful.cli.progress import bars
 from gainful.cli.results import Shown
-from gainful.cli.shell import shell_of
+from gainful.cli.shell import one_line_each, shell_of
 from gainful.errors import DataError
 from gainful.io.write import write_run
 from gainful.ltrf.comparison import LossComparison
@@ -34,6 +34,7 @@ MaybeWhole = Annotated[int | None, Parameter(converter=whole)]
 
 
 @Parameter(name="*")
+@one_line_each
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained(Settings):  # noqa: D101 (its docstring is that of what it stands for)
     __doc__ = Settings.__doc__
@@ -181,10 +182,13 @@ def tune(
     gains: str | None = None,
     cutoff: Whole = 3,
     trials: Whole = 10,
-    learning_rates: tuple[float, float] | None = None,
-    batch_sizes: Annotated[tuple[int, ...], WHOLES] = (8, 16, 32, 64),
-    leaf_counts: Annotated[tuple[int, ...], WHOLES] = (7, 15, 31, 63, 127),
-    gammas: tuple[float, float] = (0.1, 10.0),
+    learning_rates: Annotated[tuple[float, float] | None, Parameter(negative="")] = None,
+    batch_sizes: Annotated[tuple[int, ...], WHOLES, Parameter(show_default=commas)] = (8, 16, 32, 64),
+    leaf_counts: Annotated[tuple[int, ...], WHOLES, Parameter(show_default=commas)] = (7, 15, 31, 63, 127),
+    gammas: Annotated[tuple[float, float], Parameter(negative="", show_default="{0[0]:g} {0[1]:g}".format)] = (
+        0.1,
+        10.0,
+    ),
     save: Path | None = None,
     seed: Whole = 0,
     settings: Trained = Trained(),

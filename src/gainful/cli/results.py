@@ -15,6 +15,7 @@ from cyclopts import Parameter
 from gainful.charts import check_chart_path, save_chart
 from gainful.cli.output import Format, Table, as_csv, as_json, as_latex, as_table, chosen_format, emit, note
 from gainful.cli.progress import bars
+from gainful.cli.shell import one_line_each
 
 if TYPE_CHECKING:
     import altair
@@ -34,6 +35,7 @@ class Result(Protocol):
 
 
 @Parameter(name="*")
+@one_line_each
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
     """Where a result goes, and how it looks there.

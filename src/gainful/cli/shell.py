@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from gainful.cli.output import check_targets
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
+Options = TypeVar("Options")
 
 # Options that name files: those to write, and those to read beside what stands without an option.
 _WRITTEN = ("output", "chart")
@@ -31,8 +32,7 @@ def shell_of(function: Callable[..., object]) -> Callable[[Command], Command]:
     def adopt(command: Command) -> Command:
         texts = {**parameter_texts(function), **parameter_texts(command)}
         names = [name for name in inspect.signature(command).parameters if name in texts]
-        entries = [f"{name}\n    {texts[name]}" for name in names]
-        command.__doc__ = "\n".join([summary(function), "", "Parameters", "----------", *entries])
+        command.__doc__ = _docstring(summary(function), {name: texts[name] for name in names})
         signature = inspect.signature(command)
 
         @functools.wraps(command)
@@ -46,6 +46,16 @@ def shell_of(function: Callable[..., object]) -> Callable[[Command], Command]:
         return cast(Command, checked)
 
     return adopt
+
+
+def one_line_each(options: type[Options]) -> type[Options]:
+    """Join the lines of each text of a class of options: cyclopts would show their breaks."""
+    options.__doc__ = _docstring(summary(options), parameter_texts(options))
+    return options
+
+
+def _docstring(headline: str, texts: Mapping[str, str]) -> str:
+    return "\n".join([headline, "", "Parameters", "----------", *(f"{name}\n    {texts[name]}" for name in texts)])
 
 
 def _options(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
