@@ -2,6 +2,6 @@
 
 import sys
 
-from gainful.cli.main import main
+from gainful.cli.start import start
 
-sys.exit(main())
+sys.exit(start())

@@ -15,10 +15,10 @@ from cyclopts import App, CycloptsError
 
 from gainful import __version__
 from gainful.cli.escape import shown_lines
+from gainful.cli.start import INTERRUPTED
 from gainful.errors import GainfulError
 
-# What shells report for a program that SIGINT or SIGPIPE ended.
-INTERRUPTED, PIPE_CLOSED = 130, 141
+PIPE_CLOSED = 141  # what shells report for a program that SIGPIPE ended
 
 # The first line of each function's docstring, so that `gainful --help` need not import it; a test compares them.
 COMMANDS = {

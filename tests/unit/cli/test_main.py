@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,29 @@ class TestProcess:
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=20)
         assert (running.returncode, err) == (130, "")
+
+    def test_interrupt_while_importing(self, tmp_path):
+        # Stands for the real one, found first, and takes its time.
+        (tmp_path / "cyclopts.py").write_text(
+            "import time\nprint('on', flush=True)\ntime.sleep(30)\n", encoding="utf-8"
+        )
+        command = [sys.executable, "-m", "gainful", "--help"]
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        running = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
+        )
+        assert running.stdout.readline() == "on\n"
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=20)
+        assert (running.returncode, err) == (130, "")
+
+    def test_the_installed_command_is_this_module_too(self):
+        scripts = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert scripts["scripts"] == {"gainful": "gainful.cli.start:start"}
+        ended = subprocess.run(
+            [sys.executable, "-m", "gainful", "--version"], capture_output=True, text=True, check=True
+        )
+        assert ended.stdout == f"gainful {__version__}\n"
 
     def test_message_that_the_terminal_cannot_show(self):
         environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
@@ -140,7 +164,7 @@ class TestRefused:
     def test_file_that_cannot_be_written(self, gainful, tmp_path):
         target = tmp_path / "nowhere" / "out.csv"
         outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "a.txt", "-o", target)
-        refused(outcome, f"{target}: cannot be written: No such file or directory")
+        refused(outcome, f"{target}: expected a folder that exists, got {str(target.parent)!r}")
 
     def test_two_runs_of_one_name(self, gainful):
         outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "a.txt", TINY / "a.txt")
