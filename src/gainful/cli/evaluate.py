@@ -151,6 +151,9 @@ def remarks(scores: Scores) -> Iterator[str]:
     policies = scores.policies or Policies()  # evaluate always has some
     yield f"{_count(runs, 'run')}, {_count(topics, 'topic')}; {policies}"
     strangers = [name for name, absent in zip(scores.systems, scores.missing, strict=True) if absent == topics]
+    if len(strangers) == runs > 1:
+        yield f"note: none of the {runs} runs has any of the judged topics: do these qrels belong to them?"
+        strangers = []
     for name in strangers[:3]:
         yield f"note: run {name!r} has none of the judged topics: do these qrels belong to it?"
     absent = {name: n for name, n in zip(scores.systems, scores.missing, strict=True) if 0 < n < topics}

@@ -218,6 +218,15 @@ class TestRemarks:
         err = gainful("evaluate", QRELS, run).err
         assert "note: run 'other' has none of the judged topics: do these qrels belong to it?\n" in err
 
+    def test_all_runs_of_another_collection(self, gainful, tmp_path):
+        runs = [tmp_path / f"{name}.txt" for name in "xyz"]
+        for run in runs:
+            run.write_text("t1 Q0 d1 1 1.0 x\n")
+        notes = [line for line in gainful("evaluate", QRELS, *runs).err.splitlines() if "judged topics" in line]
+        assert notes == ["note: none of the 3 runs has any of the judged topics: do these qrels belong to them?"]
+        notes = [line for line in gainful("evaluate", QRELS, A, *runs).err.splitlines() if "none of the" in line]
+        assert len(notes) == 3
+
     def test_many_runs_are_summed_up(self, gainful, tmp_path):
         for number in range(6):
             (tmp_path / f"run{number}").write_bytes(B.read_bytes())
