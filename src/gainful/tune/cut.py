@@ -16,7 +16,7 @@ from gainful.errors import DataError, GainfulError, check_choice
 from gainful.io.read import read_run
 from gainful.io.write import write_atomically
 from gainful.measures.files import read_json, shortened
-from gainful.tune.choose import HeldOut
+from gainful.tune.choose import CLOSE, HeldOut
 from gainful.tune.curve import ThresholdCurve
 from gainful.tune.listing import filter_scores
 
@@ -121,7 +121,7 @@ class Threshold:
             found.append("note: all scores are equal, so that a threshold keeps everything or nothing")
         elif self.number == len(curve) - 1:
             found.append("note: no threshold is better than none: everything is kept")
-        elif self.number == 0:
+        elif self.number == 0 or abs(curve.score[self.number] - curve.score[0]) <= CLOSE:
             limited = self.max_forbidden is not None or self.risk is not None
             found.append(f"note: {'within the limits ' if limited else ''}nothing is better than an empty answer")
         if not curve.exact:

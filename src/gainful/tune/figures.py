@@ -26,8 +26,8 @@ TITLES = {
     "scores": "Mean scores against those of the optimum",
     "asl": "Pairs of runs by how clearly they differ",
 }
-# Beside colours, of which there are eight: 32 lines are all different.
-_DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
+# Beside colours, of which there are eight: 40 lines are all different.
+_DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [14, 4])
 _SHAPES = ("circle", "diamond", "square", "triangle-up")
 # More points than this on a curve cannot be seen.
 _POINTS = 120
@@ -61,7 +61,9 @@ def draw(found: Optimum, figure: Figure) -> altair.TopLevelMixin:
         return styled(charts[0], TITLES[wanted[0]])
     columns = 2 if figure == "all" else min(len(charts), 2)
     # Each with its own legend: that of one figure would otherwise decide the colours of all.
-    grid = alt.concat(*charts, columns=columns).resolve_scale(color="independent")
+    grid = alt.concat(*charts, columns=columns).resolve_scale(
+        color="independent", strokeDash="independent", shape="independent"
+    )
     return styled(grid, f"Optimal {_WHAT[found.target]} of nDCG")
 
 

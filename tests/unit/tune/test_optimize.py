@@ -296,6 +296,8 @@ class TestResult:
     def test_charts_of_several(self, web):
         found = gf.optimize(web.qrels, web.runs, target="both", cutoff=[3, 6], splits=0, resamples=50)
         content = found.chart().to_dict()
+        # Figures have different names in their legends: what they look like must not be shared.
+        assert content["resolve"]["scale"] == dict.fromkeys(["color", "strokeDash", "shape"], "independent")
         assert len(content["concat"]) == 2 * 5  # discount, gain, reliability, scores, asl of both cutoffs
         with pytest.raises(GainfulError, match=r"^figure: held_out needs splits; there were none \(splits=0\)$"):
             found.chart("held_out")

@@ -447,6 +447,13 @@ def test_the_guarantee_says_what_becomes_of_unjudged_documents():
     )
 
 
+def test_a_cut_that_keeps_only_what_does_not_count_is_told():
+    # x is not judged: to keep it alone scores as much as an empty list, and b costs.
+    cut = fit_threshold({"1": {"a": 1, "b": -2}}, {"1": {"x": 0.9, "b": 0.3}}, resamples=1)
+    assert cut.threshold == 0.9
+    assert cut.remarks()[-1] == "note: nothing is better than an empty answer"
+
+
 class TestBetterLow:
     def test_a_measure_that_is_one_of_those_beside_it_comes_first_and_once(self):
         cut = fit_threshold(QRELS, RUN, measure="Forbidden@3", resamples=1)
