@@ -56,16 +56,19 @@ def simulate(
     )
     write_collection(collection, folder)
     note(str(collection))
-    note(f"written to {folder}: qrels.txt, {len(collection.runs)} files in runs, collection.json")
+    files = "1 file" if len(collection.runs) == 1 else f"{len(collection.runs)} files"
+    note(f"written to {folder}: qrels.txt, {files} in runs, collection.json")
 
 
 def refuse_if_occupied(folder: Path) -> None:
     """Raise if there is anything at that place that writing would destroy."""
     if folder.is_dir():
         if any(folder.iterdir()):
-            raise DataError(f"{folder}: expected a new or empty folder, got one with files in it")
+            raise DataError(
+                f"{folder}: expected a new or empty folder, got one with files in it: name another, or remove it"
+            )
     elif folder.exists():
-        raise DataError(f"{folder}: expected a new or empty folder, got a file")
+        raise DataError(f"{folder}: expected a new or empty folder, got a file: name another")
 
 
 def write_collection(collection: Collection, folder: Path) -> None:

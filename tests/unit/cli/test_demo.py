@@ -46,7 +46,8 @@ class TestTour:
         (here / "demo" / "thesis.tex").write_text("x")
         status, _, err = gainful("demo")
         assert status == 1
-        assert err == "gainful: error: demo: expected a new or empty folder, got one with files in it\n"
+        message = "demo: expected a new or empty folder, got one with files in it: name another, or remove it"
+        assert err == f"gainful: error: {message}\n"
 
 
 def test_same_winner(monkeypatch):

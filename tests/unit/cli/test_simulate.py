@@ -35,13 +35,13 @@ class TestFolder:
 
     def test_one_with_files_is_refused(self, gainful, tmp_path):
         (tmp_path / "mine").write_text("x")
-        message = f"gainful: error: {tmp_path}: expected a new or empty folder, got one with files in it\n"
-        assert gainful("simulate", tmp_path, *SMALL) == (1, "", message)
+        message = f"{tmp_path}: expected a new or empty folder, got one with files in it: name another, or remove it"
+        assert gainful("simulate", tmp_path, *SMALL) == (1, "", f"gainful: error: {message}\n")
         assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
     def test_file_is_refused(self, gainful, tmp_path):
         (tmp_path / "mine").write_text("x")
-        message = f"gainful: error: {tmp_path / 'mine'}: expected a new or empty folder, got a file\n"
+        message = f"gainful: error: {tmp_path / 'mine'}: expected a new or empty folder, got a file: name another\n"
         assert gainful("simulate", tmp_path / "mine", *SMALL) == (1, "", message)
 
     def test_never_half_written(self, gainful, tmp_path, monkeypatch):
@@ -80,3 +80,10 @@ def test_numbers_are_not_rounded(gainful, tmp_path):
     message = "Invalid value for --seed: expected a whole number, got '1.5'. Try 'gainful simulate --help'."
     assert err == f"gainful: error: {message}\n"
     assert not (tmp_path / "new").exists()
+
+
+def test_one_run_is_one_file(gainful, tmp_path):
+    settings = ("--topics", 2, "--systems", 1, "--contributors", 1, "--team-size", 1, "--depth", 20, "--pool-depth", 5)
+    status, _, err = gainful("simulate", tmp_path / "one", *settings)
+    assert status == 0
+    assert err.endswith(f"written to {tmp_path / 'one'}: qrels.txt, 1 file in runs, collection.json\n")
