@@ -175,6 +175,20 @@ def test_pages_are_found():
     assert readme.count("console") >= 4
 
 
+def test_pages_can_be_followed_in_one_folder():
+    """Each makes a collection of its own name, and none takes the folder of `make demo`."""
+    made = [
+        (name, path.name)
+        for path in PAGES
+        for block in blocks(path.read_text(encoding="utf-8"))
+        if block.kind in RUN
+        for name in re.findall(r"gainful simulate (\w+)", block.text)
+    ]
+    names = [name for name, _ in made]
+    assert len(made) >= 8
+    assert [(name, page) for name, page in made if names.count(name) > 1 or name == "demo"] == []
+
+
 PAGE = """
 ```sh
 echo one > file
