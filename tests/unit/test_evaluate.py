@@ -260,3 +260,8 @@ def test_a_measure_of_another_shape_is_named():
             evaluate(QRELS, RUNS, "Wrong")
     finally:
         unregister("Wrong")
+
+
+def test_no_runs_are_refused():
+    with pytest.raises(DataError, match=r"^expected at least one run, got none$"):
+        evaluate({"q": {"a": 1}}, {}, "AP")

@@ -186,7 +186,8 @@ def _iterate(source: object) -> Iterator[Run]:
                 [first], chain.from_iterable([run] if isinstance(run, Run) else _iterate(run) for run in source)
             )
         source = [] if first is None else [first, *source]
-    entries = _expand(source)
+    # One run of no topics, or no runs: who writes this has lost some.
+    entries = [] if isinstance(source, Mapping) and not source else _expand(source)
     threads = ThreadPoolExecutor(os.cpu_count() or 1)
     tasks = ((*entry, default) for entry, default in zip(entries, _defaults(entries), strict=True))
     ahead = deque(threads.submit(_read_entry, *task) for task in islice(tasks, os.cpu_count() or 1))

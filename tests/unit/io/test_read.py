@@ -167,6 +167,7 @@ def test_a_file_may_be_called_like_a_pattern() -> None:
         ("none/*.gz", "none/*.gz: no file matches"),
         ([], "expected at least one run, got none"),
         (iter([]), "expected at least one run, got none"),
+        ({}, "expected at least one run, got none"),
         (["x.txt", 3], "expected a path, a dict of dicts, a frame or a list of named tuples as run, got int"),
         (["x.txt", "y.txt"], "y.txt: no such file. Did you mean 'x.txt'?"),
     ],
