@@ -40,6 +40,8 @@ def shell_of(function: Callable[..., object]) -> Callable[[Command], Command]:
             given = signature.bind(*args, **kwargs).arguments
             options = dict(_options(given))
             targets = [options[name] for name in _WRITTEN if options.get(name) is not None]
+            if isinstance(save := options.get("save"), Path) and save.is_file():  # it may also name a new folder
+                targets.append(save)
             check_targets(targets, _inputs(options, signature))
             return command(*args, **kwargs)
 

@@ -78,6 +78,7 @@ class TestInputsAreKept:
             "compare q.svg a.txt b.txt --chart q.svg",
             "reliability qrels.txt a.txt b.txt --output a.txt",
             "robustness qrels.txt a.txt b.txt -o b.txt",
+            "threshold fit qrels.txt a.txt --save qrels.txt",
             "threshold curve qrels.txt a.txt --filter-run b.txt -o b.txt",
         ],
     )
