@@ -110,6 +110,20 @@ class TestWebTrack2012:
         assert cut.gain == 0.0
         assert -0.01 < cut.held_out.gain <= 0.0
 
+    @pytest.mark.parametrize(("name", "gain", "held_out"), [("ql-cata", 0.0529, 0.0513), ("ql-catb", 0.0717, 0.0703)])
+    def test_where_spam_is_very_bad_an_empty_page_is_best(self, name, gain, held_out):
+        """What docs/where-to-cut.md says about gains of -10: a gain, and nothing of worth is left."""
+        qrels = gf.read_qrels(DATA / "web-track/qrels.web.2012.txt.gz")
+        measure = "nDCGf(gain={-2: -10})@20"
+        cut = gf.fit_threshold(qrels, web_2012(name), measure=measure, resamples=100)
+        assert cut.gain == pytest.approx(gain, abs=5e-5)
+        assert cut.held_out.gain == pytest.approx(held_out, abs=5e-5)
+        assert cut.held_out.low > 0
+        assert cut.curve.kept[cut.number] == 8
+        assert cut.curve.filtered_good[cut.number] == 1.0
+        assert cut.remarks()[-1] == "note: nothing is better than an empty answer"
+        assert gf.fit_threshold(qrels, web_2012(f"{name}-filtered"), measure=measure, resamples=100).gain == 0.0
+
     @pytest.mark.parametrize(("name", "gain"), [("ql-cata", 0.0979), ("ql-catb", 0.0700)])
     def test_spam_filter(self, name, gain):
         """Filter by whether the spam filter passes a document: ranks stay those of query likelihood."""
