@@ -217,8 +217,9 @@ class TestAsked:
         content = json.loads(json.dumps(self.FOUND.to_dict()))
         assert list(content) == [
             *("means", "pairs", "topics", "notes", "baseline", "test", "correction", "interval", "confidence"),
-            *("resamples", "seed", "gaps"),
+            *("resamples", "seed", "gaps", "policies"),
         ]
+        assert content["policies"] is None  # an array does not tell them
         assert content["topics"] == {"score": 20}
         assert content["baseline"] == "3"
         assert [row["run"] for row in content["pairs"]] == ["1", "2", "4"]
@@ -238,7 +239,10 @@ class TestAsked:
     def test_evaluated_scores(self):
         qrels = {f"q{i}": {"d": 1} for i in range(4)}
         runs = {"good": {f"q{i}": ["d"] for i in range(4)}, "bad": {f"q{i}": ["x", "d"] for i in range(4)}}
-        row = gf.compare(gf.evaluate(qrels, runs, "RR")).to_frame().row(0, named=True)
+        found = gf.compare(gf.evaluate(qrels, runs, "RR", ties="order"))
+        assert found.to_dict()["policies"]["ties"] == "order"
+        assert str(found).endswith("gaps=error ties=order unjudged=zero missing=empty degenerate=zero duplicates=error")
+        row = found.to_frame().row(0, named=True)
         assert (row["run"], row["mean"], row["mean_other"], row["wins"]) == ("good", 1.0, 0.5, 4)
 
 

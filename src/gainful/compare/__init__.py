@@ -143,6 +143,7 @@ def compare(
         resamples=resamples,
         seed=seed,
         gaps=gaps,
+        policies=scores.policies,
     )
 
 

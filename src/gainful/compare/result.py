@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gainful.charts import COLOURS, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps
+from gainful.data.policies import Policies, told
 from gainful.errors import DataError, GainfulError, did_you_mean
 from gainful.stats.corrections import Method as Correction
 from gainful.stats.intervals import Interval, mean_interval
@@ -113,8 +114,9 @@ class Comparison:
         One entry a measure.
     baseline
         The run that the others were compared with; None where all pairs were.
-    test, correction, interval, confidence, resamples, seed, gaps
-        The settings that repeat it. `correction` is ``tukey`` for the test that corrects itself.
+    test, correction, interval, confidence, resamples, seed, gaps, policies
+        The settings that repeat it; no policies if the scores came from a table. `correction` is ``tukey`` for the test
+        that corrects itself.
     """
 
     systems: tuple[str, ...]
@@ -127,6 +129,7 @@ class Comparison:
     resamples: int
     seed: int
     gaps: Gaps
+    policies: Policies | None
 
     def __str__(self) -> str:
         topics = "/".join(str(n) for n in sorted({len(one.topics) for one in self.contrasts}))
@@ -135,7 +138,7 @@ class Comparison:
         return (
             f"compare: {len(self.systems)} runs, {topics} topics, {number} pair{'s' if number > 1 else ''} a measure; "
             f"test={self.test} correction={self.correction} interval={self.interval} confidence={self.confidence:g} "
-            f"{f'resamples={self.resamples} seed={self.seed} ' if drawn else ''}gaps={self.gaps}"
+            f"{f'resamples={self.resamples} seed={self.seed} ' if drawn else ''}gaps={self.gaps}{told(self.policies)}"
         )
 
     @property
@@ -315,6 +318,7 @@ class Comparison:
             "resamples": self.resamples,
             "seed": self.seed,
             "gaps": self.gaps,
+            "policies": None if self.policies is None else self.policies.to_dict(),
         }
 
     def chart(self) -> altair.TopLevelMixin:
