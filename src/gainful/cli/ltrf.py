@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +15,6 @@ from gainful.cli.output import Table, note, number
 from gainful.cli.progress import bars
 from gainful.cli.results import Shown
 from gainful.cli.shell import one_line_each, shell_of
-from gainful.errors import DataError
 from gainful.io.write import write_run
 from gainful.ltrf.comparison import LossComparison
 from gainful.ltrf.comparison import compare as compare_losses
@@ -111,8 +109,6 @@ def score(
         Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
         .gz, .zst, .bz2 and .xz may follow.
     """
-    if output.exists() and data.exists() and os.path.samefile(output, data):
-        raise DataError(f"{output}: is what is read, and would be lost: write to another file")
     examples = read_examples(data, labelled=False)
     with bars():
         run = score_documents(ranker, examples, cut=cut, name=name, device=device)

@@ -12,7 +12,6 @@ from gainful.cli.output import Table, number
 from gainful.cli.progress import reading
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.cli.written import check_written
 from gainful.data.policies import Duplicates, Ties, Unjudged
 from gainful.errors import DataError
 from gainful.tune.fit import Method, Target
@@ -60,8 +59,6 @@ def optimize(
     refuse_measures(runs)
     if save is not None and save.suffix.lower() != ".json":
         raise DataError(f"{save}: expected a name that ends in .json")
-    further = [name for pair in also for name in pair]
-    check_written((save, shown.output, shown.chart), (qrels, *runs, *further))
     with shown.working(), reading(runs) as given:
         found = optimum_of(
             qrels,

@@ -82,7 +82,7 @@ def chosen_format(format: Format | None, output: Path | None) -> Format:
 
 
 def check_targets(targets: Iterable[Path], inputs: Iterable[str | Path]) -> None:
-    """Refuse, before any work, to write over what is read, or into a folder that does not exist.
+    """Refuse, before any work, to write over what is read, to no folder, or twice to the same file.
 
     Parameters
     ----------
@@ -92,13 +92,21 @@ def check_targets(targets: Iterable[Path], inputs: Iterable[str | Path]) -> None
         Files, folders and patterns that will be read.
     """
     inputs = list(inputs)
+    seen: set[Path] = set()
     for target in targets:
         if str(target) in _STDOUT:
             continue
         if not target.parent.is_dir():
             raise DataError(f"{target}: expected a folder that exists, got {str(target.parent)!r}")
-        if target.is_file() and any(_reads(str(source), target) for source in inputs):
+        if target.is_dir():
+            raise DataError(f"{target}: expected the name of a file, got a folder")
+        if target.exists() and not target.is_file():  # a device or a pipe loses nothing
+            continue
+        if target.exists() and any(_reads(str(source), target) for source in inputs):
             raise DataError(f"{target}: is what is read, and would be lost: write to another file")
+        if target.resolve() in seen:
+            raise DataError(f"{target}: is to be written twice: give each its own name")
+        seen.add(target.resolve())
 
 
 def _reads(source: str, target: Path) -> bool:

@@ -40,7 +40,8 @@ def shell_of(function: Callable[..., object]) -> Callable[[Command], Command]:
             given = signature.bind(*args, **kwargs).arguments
             options = dict(_options(given))
             targets = [options[name] for name in _WRITTEN if options.get(name) is not None]
-            if isinstance(save := options.get("save"), Path) and save.is_file():  # it may also name a new folder
+            save = options.get("save")
+            if isinstance(save, Path) and not function.__module__.startswith("gainful.ltrf"):  # which saves folders
                 targets.append(save)
             check_targets(targets, _inputs(options, signature))
             return command(*args, **kwargs)
@@ -72,8 +73,10 @@ def _inputs(options: Mapping[str, Any], signature: inspect.Signature) -> Iterato
     """The files to be read; a measure is one only as ``@file.json``."""
     for name, value in options.items():
         parameter = signature.parameters.get(name)
-        named = name == "filter_run" or (parameter is not None and parameter.kind is parameter.POSITIONAL_ONLY)
-        for item in value if isinstance(value, list | tuple) else [value]:
+        named = name in ("filter_run", "also") or (
+            parameter is not None and parameter.kind is parameter.POSITIONAL_ONLY
+        )
+        for item in _flat(value):
             if isinstance(item, str) and item.startswith("@"):
                 yield item[1:]
             # The --test of `compare` is a word, that of `ltrf train` a path.
@@ -103,3 +106,12 @@ def parameter_texts(function: Callable[..., object]) -> dict[str, str]:
             for name in names:
                 texts[name].append(line.strip())
     return {name: " ".join(lines) for name, lines in texts.items()}
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    """The single values of lists, and of pairs in lists."""
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _flat(inner)
+    else:
+        yield value

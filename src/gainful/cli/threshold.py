@@ -11,7 +11,6 @@ from gainful.cli.inputs import Whole
 from gainful.cli.output import Table, note, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.cli.written import check_written
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
 from gainful.data.run import Run
 from gainful.io.read import read_run
@@ -55,7 +54,6 @@ def fit(
     save
         Write the threshold to this file, as JSON, for 'gainful threshold apply --cut'.
     """
-    check_written((save, shown.output, shown.chart), (qrels, run, filter_run))
     with shown.working():
         found = fit_threshold(
             qrels,
@@ -101,7 +99,6 @@ def apply(
         Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
         .gz, .zst, .bz2 and .xz may follow.
     """
-    check_written((output,), (run, filter_run, cut))
     whole = read_run(run)
     kept = apply_threshold(whole, cut, threshold=threshold, filter_run=filter_run, duplicates=duplicates)
     write_run(kept, output)
@@ -124,7 +121,6 @@ def curve(
     shown: Shown = Shown(),
 ) -> None:
     """Show what every threshold gains and costs."""
-    check_written((shown.output, shown.chart), (qrels, run, filter_run))
     with shown.working():
         found = threshold_curve(
             qrels,
