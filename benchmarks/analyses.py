@@ -113,7 +113,7 @@ def robustness_row(topics: int = 50, systems: int = 100, depth: int = 1000) -> N
     for at, sample in enumerate(samples):
         means = np.array(_evaluated(sample, runs, names))
         np.testing.assert_allclose(found.scores[:, at].T, means, rtol=0, atol=1e-9)
-    ours = once(lambda: gf.robustness(qrels, collection.runs, list(names), trials=1, seed=0))
+    ours = seconds(lambda: gf.robustness(qrels, collection.runs, list(names), trials=1, seed=0), 3)
     theirs = sum(once(lambda judged=sample: _evaluated(judged, runs, names)) for sample in samples)
     theirs *= len(SHARES) / len(levels)
     print(
