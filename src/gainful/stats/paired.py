@@ -181,7 +181,7 @@ def bootstrap(
     mean[np.abs(mean) <= noise] = 0.0
     w = z - mean[:, None]
     w[np.abs(w) <= noise[:, None]] = 0.0
-    squares = w * w
+    shares, squares = w.T / topics, w * w
     observed = np.abs(t_statistic(z, noise))
     # |t*| ≥ |t| without roots and quotients: w̄*²·n(n − 1) ≥ t²·(Σw*² − n·w̄*²).
     limit = np.minimum(np.nan_to_num(observed * (1.0 - CLOSE), nan=0.0), 1e150) ** 2 / (topics * (topics - 1.0))
@@ -189,7 +189,7 @@ def bootstrap(
     counts = np.zeros(len(first), np.int64)
     for size in blocks(resamples, max(len(first), topics), "Resampling"):
         drawn = bootstrap_counts(rng, size, topics)
-        shifted = drawn @ (w.T / topics)
+        shifted = drawn @ shares
         match variant:
             case "sign":
                 extreme = (shifted + mean) * np.sign(mean) <= noise
