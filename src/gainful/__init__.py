@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gainful import ltrf as ltrf
+    from gainful import studies as studies
     from gainful.charts import save_chart
     from gainful.compare import Comparison, compare
     from gainful.data.policies import Policies
@@ -103,7 +104,7 @@ _HOME = {
 }
 
 # Packages with public names of their own, as in gf.ltrf.train(…).
-_PACKAGES = ("ltrf",)
+_PACKAGES = ("ltrf", "studies")
 
 __all__ = [
     "Agreement",

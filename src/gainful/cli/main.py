@@ -75,7 +75,8 @@ for place, (command, headline) in enumerate(COMMANDS.items()):
         groups[first] = App(name=first, help=GROUPS[first], sort_key=place)
         app.command(groups[first])
     home = groups[first] if second else app
-    home.command(f"gainful.cli.{first}:{second or first}", name=second or first, help=headline, sort_key=place)
+    function = (second or first).replace("-", "_")
+    home.command(f"gainful.cli.{first}:{function}", name=second or first, help=headline, sort_key=place)
 
 
 def main(tokens: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ import math
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +62,8 @@ class Table:
         (row, column) of the cells to stand out.
     prose
         Whether cells may be broken into lines to fit the screen; numbers and names never are.
+    heading
+        What to say above the table.
     """
 
     header: Sequence[str]
@@ -68,6 +71,7 @@ class Table:
     names: tuple[int, ...] = (0,)
     best: frozenset[tuple[int, int]] = field(default_factory=frozenset)
     prose: bool = False
+    heading: str = ""
 
 
 def chosen_format(format: Format | None, output: Path | None) -> Format:
@@ -159,7 +163,8 @@ def as_table(table: Table, *, terminal: bool) -> str:
         grid.add_row(*(Text(_brief(shown(cell)), style=style) for cell, style in zip(row, styles, strict=True)))
     with console.capture() as captured:
         console.print(grid)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+    above = textwrap.fill(shown(table.heading), READABLE) + "\n\n" if table.heading else ""
+    return above + "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -185,7 +190,8 @@ def as_latex(table: Table) -> str:
         lines.append(
             " & ".join(rf"\textbf{{{c}}}" if (i, j) in table.best else c for j, c in enumerate(cells)) + r" \\"
         )
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    above = [f"% {line}" for line in textwrap.wrap(shown(table.heading), READABLE)]
+    return "\n".join([*above, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
 def _brief(text: str) -> str:

@@ -14,7 +14,7 @@ Command = TypeVar("Command", bound=Callable[..., int | None])
 Options = TypeVar("Options")
 
 # Options that name files: those to write, and those to read beside what stands without an option.
-_WRITTEN = ("output", "chart")
+_WRITTEN = ("output", "chart", "page")
 _READ = ("scores", "filter_run", "cut", "validation", "test")
 
 

@@ -1,0 +1,169 @@
+"""What a study gives: the exhibits of a paper made anew, and whether what the paper found holds here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from gainful.charts import load_altair, styled
+from gainful.errors import DataError, check_choice
+
+if TYPE_CHECKING:
+    import altair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Exhibit:
+    """One table or figure of the paper, made anew.
+
+    Parameters
+    ----------
+    name
+        As the paper numbers it, such as Table 2a.
+    title
+        What it shows, in a few words.
+    text
+        What was done here, and how that differs from the paper.
+    frame
+        The numbers. Published ones stand beside ours in columns of their own, whose names end in '(published)'.
+    draw
+        Draws the figure; None for a table.
+    """
+
+    name: str
+    title: str
+    text: str
+    frame: pl.DataFrame
+    draw: Callable[[], altair.TopLevelMixin] | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """All but the drawing, ready for JSON."""
+        return {"name": self.name, "title": self.title, "text": self.text, "rows": self.frame.to_dicts()}
+
+    def chart(self) -> altair.TopLevelMixin:
+        """The figure; a table has none."""
+        if self.draw is None:
+            raise DataError(f"{self.name} is a table: expected an exhibit that is a figure")
+        return self.draw()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What the paper found, and whether it holds here.
+
+    Parameters
+    ----------
+    claim
+        What the paper found, in a sentence.
+    collection
+        Where it was looked for.
+    holds
+        Whether it holds there.
+    evidence
+        The numbers that say so.
+    """
+
+    claim: str
+    collection: str
+    holds: bool
+    evidence: str
+
+    def __str__(self) -> str:
+        return f"{self.collection}: {'holds' if self.holds else 'DOES NOT HOLD'}: {self.claim} ({self.evidence})"
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it, ready for JSON."""
+        return {"claim": self.claim, "collection": self.collection, "holds": self.holds, "evidence": self.evidence}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Study:
+    """The experiments of one paper on some collections.
+
+    Parameters
+    ----------
+    name
+        As in `gainful study NAME`.
+    paper
+        Who wrote what, where.
+    collections
+        The names of the collections.
+    exhibits
+        The tables and figures, in the paper's order.
+    findings
+        What the paper found, and whether it holds here.
+    absent
+        Exhibits that the data do not allow, and why.
+    settings
+        What repeats the study, seed included.
+    """
+
+    name: str
+    paper: str
+    collections: tuple[str, ...]
+    exhibits: tuple[Exhibit, ...]
+    findings: tuple[Finding, ...]
+    absent: Mapping[str, str]
+    settings: Mapping[str, object]
+
+    def __str__(self) -> str:
+        held = sum(finding.holds for finding in self.findings)
+        settings = " ".join(f"{name}={value}" for name, value in self.settings.items())
+        return (
+            f"study {self.name} on {', '.join(self.collections)}: {len(self.exhibits)} exhibits, "
+            f"{held} of {len(self.findings)} findings hold; {settings}"
+        )
+
+    def __getitem__(self, name: str) -> Exhibit:
+        """The exhibit of that name, such as Table 2a."""
+        by_name = {exhibit.name: exhibit for exhibit in self.exhibits}
+        if name in self.absent:
+            raise DataError(f"{name} could not be made: {self.absent[name]}")
+        check_choice("exhibit", name, tuple(by_name))
+        return by_name[name]
+
+    def to_dict(self) -> dict[str, object]:
+        """Exhibits, findings and settings, ready for JSON."""
+        return {
+            "study": self.name,
+            "paper": self.paper,
+            "collections": list(self.collections),
+            "exhibits": [exhibit.to_dict() for exhibit in self.exhibits],
+            "findings": [finding.to_dict() for finding in self.findings],
+            "absent": dict(self.absent),
+            "settings": dict(self.settings),
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Every number of every exhibit: exhibit, row (from 1), column, value as text."""
+        parts = [
+            exhibit.frame.select(pl.all().cast(pl.String))
+            .with_row_index("row", 1)
+            .unpivot(index="row", variable_name="column", value_name="value")
+            .sort("row", maintain_order=True)
+            .select(pl.lit(exhibit.name).alias("exhibit"), pl.col("row").cast(pl.Int64), "column", "value")
+            for exhibit in self.exhibits
+            if not exhibit.frame.is_empty()
+        ]
+        schema = {"exhibit": pl.String, "row": pl.Int64, "column": pl.String, "value": pl.String}
+        return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
+
+    def chart(self) -> altair.TopLevelMixin:
+        """All figures, one below the other."""
+        alt = load_altair()
+        figures = []
+        for exhibit in self.exhibits:
+            if exhibit.draw is not None:
+                figure = exhibit.draw()
+                figure.config = alt.Undefined  # only the whole may have one
+                figures.append(figure.properties(title=f"{exhibit.name}: {exhibit.title}"))
+        if not figures:
+            raise DataError(f"study {self.name}: no figure could be made of these data")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Altair's remark that parameters were renamed
+            whole = alt.vconcat(*figures).resolve_scale(color="independent")
+        return styled(whole, f"{self.paper}, made anew")
