@@ -15,6 +15,7 @@ from cyclopts import App, CycloptsError
 
 from gainful import __version__
 from gainful.cli.escape import shown_lines
+from gainful.cli.examples import epilogue
 from gainful.cli.start import INTERRUPTED
 from gainful.errors import GainfulError
 
@@ -76,7 +77,13 @@ for place, (command, headline) in enumerate(COMMANDS.items()):
         app.command(groups[first])
     home = groups[first] if second else app
     function = (second or first).replace("-", "_")
-    home.command(f"gainful.cli.{first}:{function}", name=second or first, help=headline, sort_key=place)
+    home.command(
+        f"gainful.cli.{first}:{function}",
+        name=second or first,
+        help=headline,
+        help_epilogue=epilogue(command),
+        sort_key=place,
+    )
 
 
 def main(tokens: Sequence[str] | None = None) -> int:

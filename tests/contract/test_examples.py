@@ -1,0 +1,44 @@
+"""Every command's help ends with an example, and the examples run."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+import planted
+from gainful.cli.examples import EXAMPLES
+from gainful.cli.main import COMMANDS
+
+# What makes an example cheap without changing what it shows.
+CHEAPER = {"optimize": "--splits 1 --starts 1", "ltrf train": "--rounds 5", "ltrf tune": "--rounds 5"}
+# Its own test follows the whole tour.
+ELSEWHERE = {"demo"}
+
+
+def test_every_command_has_one():
+    assert list(EXAMPLES) == list(COMMANDS), "src/gainful/cli/examples.py has one for each command, in their order"
+    assert [name for name, line in EXAMPLES.items() if not line.startswith(f"gainful {name}")] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_ends_with_it(name, gainful):
+    """On one line of a terminal of 80 columns, so that it can be copied."""
+    _, out, _ = gainful(*name.split(), "--help")
+    assert out.splitlines()[-2:] == ["", f"Example: {EXAMPLES[name]}"]
+
+
+def test_they_run(gainful, tmp_path, monkeypatch):
+    """In the order of the table, in one folder: one may use what another has written."""
+    monkeypatch.chdir(tmp_path)
+    made = gainful(*"simulate collection --topics 12 --systems 6 --contributors 4 --depth 60 --seed 3".split())
+    assert made.status == 0
+    monkeypatch.chdir(tmp_path / "collection")
+    (tmp_path / "collection/runs/team01-1.txt").rename("runs/bm25.txt")
+    planted.planted_features(60, 1).write_csv("answers.csv")
+    planted.planted_features(20, 2).drop("label").write_csv("new.csv")
+    for name, line in EXAMPLES.items():
+        if name not in ELSEWHERE:
+            status, out, err = gainful(*shlex.split(f"{line} {CHEAPER.get(name, '')}")[1:])
+            assert status == 0, f"{line}\n{err}"
+            assert out or "-o" in line or name == "simulate", line
