@@ -31,7 +31,7 @@ def test_help_ends_with_it(name, gainful):
 def test_they_run(gainful, tmp_path, monkeypatch):
     """In the order of the table, in one folder: one may use what another has written."""
     monkeypatch.chdir(tmp_path)
-    made = gainful(*"simulate collection --topics 12 --systems 6 --contributors 4 --depth 60 --seed 3".split())
+    made = gainful(*shlex.split("simulate collection --topics 12 --systems 6 --contributors 4 --depth 60 --seed 3"))
     assert made.status == 0
     monkeypatch.chdir(tmp_path / "collection")
     (tmp_path / "collection/runs/team01-1.txt").rename("runs/bm25.txt")
