@@ -7,23 +7,28 @@ order, and strings are compared only where 64-bit hashes agree.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gainful.data.parts import Unjudged, gathered, whole_topics
 from gainful.data.policies import Policies
 from gainful.data.pool import Pool, keys, make_pool, repeated_rows, runs_of_equal, topic_numbers
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import BoolArray, IntArray, Rankings
-from gainful.data.run import Run
+from gainful.data.run import LargeRun, Run
 from gainful.errors import DataError, PolicyError
 
 # Rows of a run that one thread takes at a time: large enough to amortise a call, small enough to stay in cache.
 PIECE = 1 << 19
+# Pieces of a large run that are joined at the same time, at most.
+_AHEAD = min(os.cpu_count() or 1, 8)
 # trec_eval holds scores as float32: what ties there must tie here.
 _PRECISION = {"trec": np.float32, "order": np.float64, "expected": np.float64}
 
@@ -48,7 +53,28 @@ class _Hits:
     tie_last: IntArray
 
 
-def align(qrels: Qrels, runs: Iterable[Run], policies: Policies | None = None) -> Rankings:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Joined:
+    """What is kept of one run."""
+
+    counts: IntArray  # per topic
+    hits: list[_Hits]
+    ignored: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Twice:
+    """A document that a topic lists twice; topics first in the judgments come first."""
+
+    topic: int
+    doc: str
+
+
+class _ScatteredError(Exception):
+    """A topic went on after others had begun."""
+
+
+def align(qrels: Qrels, runs: Iterable[Run | LargeRun], policies: Policies | None = None) -> Rankings:
     """Join runs with qrels.
 
     Parameters
@@ -56,7 +82,8 @@ def align(qrels: Qrels, runs: Iterable[Run], policies: Policies | None = None) -
     qrels
         The judgments; their topics are the topics of the result, in the order in which they first appear.
     runs
-        One or more runs with different names; consumed one at a time, so a generator keeps memory low.
+        One or more runs with different names; consumed one at a time, so a generator keeps memory low. Of a
+        `LargeRun` no more than some chunks are held at a time, and its hits; how it is cut makes no difference.
     policies
         `ties`, `unjudged`, `missing` and `duplicates` are honoured here.
 
@@ -67,43 +94,88 @@ def align(qrels: Qrels, runs: Iterable[Run], policies: Policies | None = None) -
     """
     policies = policies or Policies()
     pool = make_pool(qrels, policies.duplicates)
-    n_topics = len(pool.topics)
     names: list[str] = []
-    retrieved: list[IntArray] = []
-    hits: list[_Hits] = []
-    rows: list[IntArray] = []
-    ignored: list[int] = []
+    joined: list[_Joined] = []
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
         for run in runs:
             if run.name in names:
                 raise DataError(f"Two runs are named {run.name!r}: give each run its own name.")
-            counts = np.zeros(n_topics, np.int64)
-            whole, unknown = _segments(run, pool)
-            pieces = list(_split(whole))
-            apply = threads.map if len(pieces) > 1 else map  # starting threads costs more than a small run
-            for piece, found in apply(lambda p: _match(p, pool, policies), pieces):
-                counts[piece.topic] = np.diff(piece.start)
-                rows.append(found.topic + len(names) * n_topics)
-                hits.append(found)
-            _check_missing(run, pool, counts, policies)
+            found = _join(run, pool, policies, threads)
+            _check_missing(run.name, pool, found.counts, policies)
             names.append(run.name)
-            retrieved.append(counts)
-            ignored.append(unknown)
+            joined.append(found)
     if not names:
         raise DataError("expected at least one run, got none")
-    return _assemble(pool, names, retrieved, rows, hits, ignored, policies)
+    return _assemble(pool, names, joined, policies)
 
 
-def _assemble(
-    pool: Pool,
-    names: list[str],
-    retrieved: list[IntArray],
-    rows: list[IntArray],
-    hits: list[_Hits],
-    ignored: list[int],
-    policies: Policies,
-) -> Rankings:
-    row = _concatenate(rows)
+def _join(run: Run | LargeRun, pool: Pool, policies: Policies, threads: ThreadPoolExecutor) -> _Joined:
+    if isinstance(run, LargeRun):
+        with suppress(_ScatteredError):
+            return _join_large(run, pool, policies, threads, scattered=False)
+        # Once more from the start. That is noticed early, as a rule, since a file is sorted throughout or not at all.
+        return _join_large(run, pool, policies, threads, scattered=True)
+    whole, unknown = _segments(run.frame, run.name, pool)
+    pieces = list(_split(whole))
+    apply = threads.map if len(pieces) > 1 else map  # starting threads costs more than a small run
+    found = apply(lambda piece: _match(piece, pool, policies), pieces)
+    return _collect(found, run.name, pool, unknown.n_unique)
+
+
+def _join_large(
+    run: LargeRun, pool: Pool, policies: Policies, threads: ThreadPoolExecutor, *, scattered: bool
+) -> _Joined:
+    unjudged = Unjudged()
+
+    def pieces() -> Iterator[_Piece]:
+        closed = np.zeros(len(pool.topics), np.bool_)
+        for part in gathered(run, pool, unjudged) if scattered else whole_topics(run.chunks()):
+            whole, unknown = _segments(part, run.name, pool)
+            if closed[whole.topic].any():
+                raise _ScatteredError
+            closed[whole.topic] = True
+            unjudged.add(unknown)
+            yield from _split(whole)
+
+    def found() -> Iterator[tuple[_Piece, _Hits] | _Twice]:
+        # Reading goes on in this thread meanwhile; few pieces wait, so that few are held.
+        ahead: deque[Future[tuple[_Piece, _Hits] | _Twice]] = deque()
+        for piece in pieces():
+            ahead.append(threads.submit(_match, piece, pool, policies))
+            if len(ahead) > _AHEAD:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+
+    return _collect(found(), run.name, pool, unjudged.__len__)
+
+
+def _collect(
+    found: Iterable[tuple[_Piece, _Hits] | _Twice], name: str, pool: Pool, ignored: Callable[[], int]
+) -> _Joined:
+    """All that was found; or the first duplicate, once the whole run was seen to be readable."""
+    counts = np.zeros(len(pool.topics), np.int64)
+    hits: list[_Hits] = []
+    twice: list[_Twice] = []
+    for item in found:
+        if isinstance(item, _Twice):
+            twice.append(item)
+        else:
+            piece, matched = item
+            counts[piece.topic] = np.diff(piece.start)
+            hits.append(matched)
+    if twice:
+        first = min(twice, key=lambda item: item.topic)
+        raise DataError(
+            f"run {name!r}: document {first.doc!r} appears twice in topic {pool.topics[first.topic]!r}: "
+            "remove one, or use duplicates='first' to keep the first."
+        )
+    return _Joined(counts, hits, ignored())
+
+
+def _assemble(pool: Pool, names: list[str], joined: list[_Joined], policies: Policies) -> Rankings:
+    hits = [found for run in joined for found in run.hits]
+    row = _concatenate([found.topic + at * len(pool.topics) for at, run in enumerate(joined) for found in run.hits])
     rank = _concatenate([h.rank for h in hits])
     document = _concatenate([h.document for h in hits])
     order = _row_order(row, rank)
@@ -112,7 +184,7 @@ def _assemble(
     if policies.ties == "expected":
         first = _concatenate([h.tie_first for h in hits])[order]
         last = _concatenate([h.tie_last for h in hits])[order]
-    total = np.concatenate(retrieved)
+    total = np.concatenate([run.counts for run in joined])
     rankings = Rankings(
         systems=tuple(names),
         topics=pool.topics,
@@ -126,7 +198,7 @@ def _assemble(
         pool_topic=pool.topic,
         pool_grade=pool.grade,
         grades=pool.grades,
-        ignored=tuple(ignored),
+        ignored=tuple(run.ignored for run in joined),
     )
     return rankings.condensed() if policies.unjudged == "condensed" else rankings
 
@@ -143,11 +215,11 @@ def _row_order(row: IntArray, rank: IntArray) -> IntArray | slice:
     return slice(None) if bool((key[1:] > key[:-1]).all()) else np.argsort(key)
 
 
-def _check_missing(run: Run, pool: Pool, counts: IntArray, policies: Policies) -> None:
+def _check_missing(name: str, pool: Pool, counts: IntArray, policies: Policies) -> None:
     if policies.missing == "error" and not counts.all():
         absent = [pool.topics[i] for i in np.flatnonzero(counts == 0)]
         raise PolicyError(
-            f"run {run.name!r} returns nothing for {len(absent)} of {len(pool.topics)} judged topics "
+            f"run {name!r} returns nothing for {len(absent)} of {len(pool.topics)} judged topics "
             f"({_some(absent)}): use missing='empty' or missing='skip' to score it all the same."
         )
 
@@ -156,12 +228,11 @@ def _some(names: list[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
-def _segments(run: Run, pool: Pool) -> tuple[_Piece, int]:
-    """The judged topics of a run as consecutive rows, and the number of its topics without judgments."""
-    frame = run.frame
+def _segments(frame: pl.DataFrame, name: str, pool: Pool) -> tuple[_Piece, pl.Series]:
+    """The judged topics among these rows as consecutive rows, and the ids of the others, once or more."""
     values, start = runs_of_equal(frame["query_id"])
     topic = topic_numbers(values, pool.codes)
-    unknown = values.filter(pl.Series(topic < 0)).n_unique()
+    unknown = values.filter(pl.Series(topic < 0))
     judged = topic[topic >= 0]
     if len(judged) < len(topic) or len(np.unique(judged)) < len(judged):
         per_row = np.repeat(topic, np.diff(start))
@@ -170,7 +241,7 @@ def _segments(run: Run, pool: Pool) -> tuple[_Piece, int]:
         frame = frame[order]
         topic, lengths = np.unique(per_row[order], return_counts=True)
         start = np.concatenate([[0], np.cumsum(lengths)])
-    return _Piece(run.name, frame["doc_id"], frame["score"], topic, start), unknown
+    return _Piece(name, frame["doc_id"], frame["score"], topic, start), unknown
 
 
 def _split(whole: _Piece) -> Iterator[_Piece]:
@@ -190,19 +261,16 @@ def _split(whole: _Piece) -> Iterator[_Piece]:
         )
 
 
-def _match(piece: _Piece, pool: Pool, policies: Policies) -> tuple[_Piece, _Hits]:
+def _match(piece: _Piece, pool: Pool, policies: Policies) -> tuple[_Piece, _Hits] | _Twice:
     """The hits of a piece, with their ranks; and the piece, less duplicates where those are dropped."""
     lengths = np.diff(piece.start)
     key = keys(piece.doc, piece.topic, lengths)
     repeated = repeated_rows(key, piece.doc, piece.topic, lengths)
     if len(repeated):
         if policies.duplicates == "error":
-            where = int(repeated[0])
-            topic = pool.topics[piece.topic[np.searchsorted(piece.start, where, side="right") - 1]]
-            raise DataError(
-                f"run {piece.name!r}: document {piece.doc[where]!r} appears twice in topic {topic!r}: "
-                "remove one, or use duplicates='first' to keep the first."
-            )
+            topics = piece.topic[np.searchsorted(piece.start, repeated, side="right") - 1]
+            where = int(np.argmin(topics))
+            return _Twice(int(topics[where]), piece.doc[int(repeated[where])])
         once = np.setdiff1d(np.arange(len(key)), repeated)
         start = np.searchsorted(once, piece.start)
         piece = _Piece(piece.name, piece.doc.gather(once), piece.score.gather(once), piece.topic, start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import polars as pl
@@ -42,3 +43,27 @@ class Run:
     def topics(self) -> list[str]:
         """Topic ids in the order in which they first appear."""
         return self.frame["query_id"].unique(maintain_order=True).to_list()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LargeRun:
+    """A run that is read in chunks while it is joined with the judgments, and never held as a whole.
+
+    Parameters
+    ----------
+    name
+        The system's name.
+    chunks
+        Gives the rows again from the start, in order, as frames of any length with the columns of `Run`.
+    size
+        About how many bytes of text all rows are.
+    """
+
+    name: str
+    chunks: Callable[[], Iterator[pl.DataFrame]]
+    size: int
+
+    def read(self) -> Run:
+        """The run as a whole, in memory."""
+        frames = list(self.chunks())
+        return Run(pl.concat(frames) if frames else pl.DataFrame(schema=RUN_SCHEMA), self.name)
