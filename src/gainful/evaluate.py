@@ -14,7 +14,9 @@ from gainful.data.arrays import rankings_from_arrays
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.scores import Scores
-from gainful.errors import GainfulError, MeasureError, PolicyError, check_choice
+from gainful.engine import Engine, Work, open_engine
+from gainful.engine.scoring import TOGETHER, Job, Part, batches, entries_of, joined, score_runs, scored
+from gainful.errors import DataError, GainfulError, MeasureError, PolicyError, check_choice
 from gainful.io.read import iterate_runs, read_qrels
 from gainful.io.scores import read_scores as read_table
 from gainful.measures import Definition, Measure, parse_measure, parse_measures
@@ -32,6 +34,10 @@ def evaluate(
     missing: Missing = "empty",
     degenerate: Degenerate = "zero",
     duplicates: Duplicates = "error",
+    keep_going: bool = False,
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: int | None = None,
 ) -> Scores:
     """Score runs against judgments.
 
@@ -54,11 +60,20 @@ def evaluate(
         Where a measure is undefined: zero, nan, skip or one.
     duplicates
         A document twice in a topic: error or first.
+    keep_going
+        Leave out runs that cannot be read, and score the others; `failed` of the result names them.
+    engine
+        Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
+    scheduler
+        With engine dask: the address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are
+        started on this machine, and ended afterwards.
+    workers
+        With engine dask: how many workers to start on this machine; one a core by default.
 
     Returns
     -------
     Scores
-        One score per measure, run and topic.
+        One score per measure, run and topic; to the last bit the same, wherever it was computed.
 
     Examples
     --------
@@ -70,9 +85,46 @@ def evaluate(
     chosen = parse_measures(measures)
     asked = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     check_ties(chosen, ties)
-    reading = iterate_runs(runs)  # in the background, while the judgments are read and indexed
-    rankings = align(read_qrels(qrels), reading, policies)
-    return compute(rankings, chosen, policies, spellings=_spellings(asked))
+    with open_engine(engine, scheduler=scheduler, workers=workers) as work:
+        if engine == "local" and not keep_going:
+            reading = iterate_runs(runs)  # in the background, while the judgments are read and indexed
+            rankings = align(read_qrels(qrels), reading, policies)
+            return compute(rankings, chosen, policies, spellings=_spellings(asked))
+        job = Job(qrels=read_qrels(qrels), measures=tuple(chosen), policies=policies, keep_going=keep_going)
+        part = _scored_by(work, job, runs)
+    topics = tuple(job.qrels.frame["query_id"].unique(maintain_order=True).to_list())
+    return _finished(part, topics, chosen, policies, _spellings(asked))
+
+
+def _scored_by(work: Work, job: Job, runs: Any) -> Part:
+    """The scores of all runs, a few at a time."""
+    entries = entries_of(runs)
+    number = min(len(entries), max(-(-len(entries) // TOGETHER), 4 * work.at_once))
+    todo = batches(entries, number)
+    parts = list(work.map(score_runs, todo, shared=job, total=len(todo), label="Scoring runs"))
+    return _told_apart(joined(parts), keep_going=job.keep_going)
+
+
+def _told_apart(part: Part, *, keep_going: bool) -> Part:
+    """Every name once: the second run of a name is refused."""
+    if not part.systems:
+        raise DataError(part.failed[0][1])
+    first = {name: at for at, name in reversed(list(enumerate(part.systems)))}
+    again = [name for at, name in enumerate(part.systems) if first[name] != at]
+    if not again:
+        return part
+    message = f"two runs are called {again[0]!r}; rename one, or give a dict {{name: run}}"
+    if not keep_going:
+        raise DataError(message)
+    kept = sorted(first.values())
+    refused = ((name, f"two runs are called {name!r}; only the first was scored") for name in again)
+    return Part(
+        systems=tuple(part.systems[at] for at in kept),
+        values=part.values[:, kept],
+        present=part.present[kept],
+        ignored=tuple(part.ignored[at] for at in kept),
+        failed=(*part.failed, *refused),
+    )
 
 
 def score(
@@ -136,9 +188,14 @@ def compute(
     spellings
         Texts under which the measures may be looked up besides their labels.
     """
-    shape = (len(rankings.systems), len(rankings.topics))
-    values = np.stack([_scores_of(measure, rankings) for measure in measures]).reshape(-1, *shape)
-    present = rankings.present.reshape(shape)
+    return _finished(scored(rankings, measures), rankings.topics, measures, policies, spellings or {})
+
+
+def _finished(
+    part: Part, topics: tuple[str, ...], measures: list[Measure], policies: Policies, spellings: dict[str, str]
+) -> Scores:
+    """Scores of all runs, with what the policies make of those that are undefined."""
+    values, present = part.values, part.present
     counted = np.ones(values.shape, np.bool_)
     undefined = np.isnan(values)
     if policies.missing == "skip":
@@ -153,23 +210,17 @@ def compute(
         values=values,
         counted=counted,
         measures=tuple(str(measure) for measure in measures),
-        systems=rankings.systems,
-        topics=rankings.topics,
+        systems=part.systems,
+        topics=topics,
         summaries=tuple(measure.definition.summary for measure in measures),
         higher=tuple(measure.definition.higher for measure in measures),
-        spellings=spellings or {},
+        spellings=spellings,
         policies=policies,
         missing=tuple((~present).sum(axis=1).tolist()),
-        ignored=rankings.ignored,
+        ignored=part.ignored,
         undefined=tuple(undefined.any(axis=1).sum(axis=1).tolist()),
+        failed=part.failed,
     )
-
-
-def _scores_of(measure: Measure, rankings: Rankings) -> FloatArray:
-    scores = measure.compute(rankings)
-    if np.shape(scores) != (rankings.n_rows,):
-        raise MeasureError(f"{measure}: expected {rankings.n_rows} scores, one a row, got shape {np.shape(scores)}")
-    return scores
 
 
 def read_scores(source: Any, *, lower: Sequence[str] = ()) -> Scores:

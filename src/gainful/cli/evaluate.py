@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from cyclopts import Parameter
 
-from gainful.cli.inputs import Measures, refuse_measures
+from gainful.cli.inputs import Measures, OptionalWhole, counted, refuse_measures
 from gainful.cli.output import (
     Format,
     Output,
@@ -23,11 +23,11 @@ from gainful.cli.output import (
     note,
     number,
 )
-from gainful.cli.progress import reading
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
+from gainful.engine import Engine
 from gainful.evaluate import DEFAULT_MEASURES
 from gainful.evaluate import evaluate as scores_of
 
@@ -50,7 +50,11 @@ def evaluate(
     missing: Missing = "empty",
     degenerate: Degenerate = "zero",
     duplicates: Duplicates = "error",
-) -> None:
+    keep_going: Annotated[bool, Parameter(negative="", show_default=False)] = False,
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: OptionalWhole = None,
+) -> int:
     """Score runs against judgments.
 
     Parameters
@@ -61,10 +65,12 @@ def evaluate(
         How to print; by default what the name of the output file ends in, else a table.
     output
         Write to this file instead of the screen.
+    keep_going
+        Leave out runs that cannot be read, naming them, and score the others; the exit status is 1 then.
     """
     refuse_measures(runs)
     shape = chosen_format(format, output)
-    with reading(runs) as given:
+    with counted(runs, engine, keep_going=keep_going) as given:
         scores = scores_of(
             qrels,
             given,
@@ -74,6 +80,10 @@ def evaluate(
             missing=missing,
             degenerate=degenerate,
             duplicates=duplicates,
+            keep_going=keep_going,
+            engine=engine,
+            scheduler=scheduler,
+            workers=workers,
         )
     match shape:
         case "csv":
@@ -89,6 +99,9 @@ def evaluate(
     emit(text, output)
     for line in remarks(scores):
         note(line)
+    for name, message in scores.failed:
+        note(f"failed: {message if message.startswith(name) else f'{name}: {message}'}")
+    return 1 if scores.failed else 0
 
 
 def long_rows(scores: Scores, *, per_topic: bool) -> Iterator[tuple[str, str, str, float]]:
@@ -149,7 +162,8 @@ def remarks(scores: Scores) -> Iterator[str]:
     """What one should know about the numbers above."""
     runs, topics = len(scores.systems), len(scores.topics)
     policies = scores.policies or Policies()  # evaluate always has some
-    yield f"{_count(runs, 'run')}, {_count(topics, 'topic')}; {policies}"
+    left_out = f" ({len(scores.failed)} left out)" if scores.failed else ""
+    yield f"{_count(runs, 'run')}{left_out}, {_count(topics, 'topic')}; {policies}"
     strangers = [name for name, absent in zip(scores.systems, scores.missing, strict=True) if absent == topics]
     if len(strangers) == runs > 1:
         yield f"note: none of the {runs} runs has any of the judged topics: do these qrels belong to them?"

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, Token
 
-from gainful.cli.progress import reading
+from gainful.cli.progress import bars, reading
 from gainful.cli.shell import one_line_each
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
+from gainful.data.run import Run
 from gainful.data.scores import Scores
+from gainful.engine import Engine
 from gainful.errors import DataError, MeasureError
 from gainful.evaluate import DEFAULT_MEASURES, evaluate, read_scores
 from gainful.measures import parse_measures
@@ -34,6 +36,18 @@ def whole(_: type, tokens: Sequence[Token]) -> int:
 
 
 Whole = Annotated[int, Parameter(converter=whole)]
+OptionalWhole = Annotated[int | None, Parameter(converter=whole)]
+
+
+@contextmanager
+def counted(runs: list[str], engine: Engine, *, keep_going: bool = False) -> Iterator[Iterable[str] | Iterable[Run]]:
+    """The runs to hand on, with a bar: of those read, or of those done where the work is shared out by file."""
+    if engine == "local" and not keep_going:
+        with reading(runs) as given:
+            yield given
+        return
+    with bars():
+        yield runs
 
 
 @Parameter(name="*")

@@ -95,6 +95,8 @@ class Scores:
         Per system, the judged topics it has nothing for, and its topics without judgments.
     undefined
         Per measure, the topics for which it is undefined in some system.
+    failed
+        What was to be scored and could not be read, with the reason; only where that was to be left out.
     """
 
     values: FloatArray
@@ -109,6 +111,7 @@ class Scores:
     missing: tuple[int, ...]
     ignored: tuple[int, ...]
     undefined: tuple[int, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
 
     def __contains__(self, measure: object) -> bool:
         return self.spellings.get(str(measure), str(measure)) in self.measures
@@ -188,4 +191,5 @@ class Scores:
             "policies": None if self.policies is None else self.policies.to_dict(),
             "missing_topics": dict(zip(self.systems, self.missing, strict=True)),
             "ignored_topics": dict(zip(self.systems, self.ignored, strict=True)),
+            "failed_runs": dict(self.failed),
         }

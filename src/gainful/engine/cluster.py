@@ -1,0 +1,238 @@
+"""The workers of a Dask cluster: started here, or those of a scheduler that is running already."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gainful.errors import GainfulError, MissingExtraError
+from gainful.progress import track
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster
+
+Shared = TypeVar("Shared")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Seconds until a scheduler must have answered, and until the first of its workers must be there.
+ANSWER, FIRST_WORKER = 5, 30
+# Tasks that a worker gets altogether, as far as there is work: the more, the more evenly it is spread, but each costs
+# a millisecond or two. And those that are under way or waiting to be handed on, so that memory is bounded.
+_EACH, _AHEAD = 8, 3
+# What computes must be the same everywhere, or results are not equal to the last bit.
+_PACKAGES = ("numpy", "polars", "scipy", "distributed")
+
+_GUARD = (
+    "A script that starts workers is read by each of them: put what it does under if __name__ == '__main__', "
+    "or give the scheduler of a cluster that is running"
+)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions of what computes, in the process that asks."""
+    found = {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+    found["gainful"] = sys.modules["gainful"].__version__  # not imported: that would be all of it, to import-linter
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+@contextmanager
+def open_cluster(scheduler: str | None, workers: int | None) -> Iterator[Cluster]:
+    """The workers of a scheduler, or `workers` processes on this machine (one a core if None) that end afterwards."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError("dask", "engine='dask'") from None
+    if scheduler is None:
+        with (
+            _started(workers or os.cpu_count() or 1) as local,
+            distributed.Client(local, set_as_default=False) as client,
+        ):
+            yield Cluster(client=client, address="the local cluster")
+        return
+    with _connected(scheduler) as client:
+        _check_workers(client, scheduler)
+        yield Cluster(client=client, address=scheduler)
+
+
+def _started(number: int) -> LocalCluster:
+    """Worker processes on this machine."""
+    from distributed import LocalCluster
+
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise GainfulError(_GUARD)
+    try:
+        return LocalCluster(
+            n_workers=number,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+            # The workers share the cores: as many threads each as all of them have.
+            env={"POLARS_MAX_THREADS": str(max(1, (os.cpu_count() or 1) // number))},
+        )
+    except RuntimeError as error:
+        raise GainfulError(f"engine='dask': no workers could be started ({error}). {_GUARD}") from None
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Client]:
+    from distributed import Client
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # other versions are refused below, where it matters
+            client = Client(address, timeout=ANSWER, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise GainfulError(
+            f"scheduler {address}: expected a Dask scheduler that answers within {ANSWER} seconds, got none ({error}); "
+            "start one with 'dask scheduler', which prints its address"
+        ) from None
+    with client:
+        yield client
+
+
+def _check_workers(client: Client, address: str) -> None:
+    """Refuse a cluster without workers, or with workers that compute with something else."""
+    try:
+        client.wait_for_workers(1, timeout=FIRST_WORKER)
+    except (TimeoutError, OSError):
+        raise GainfulError(
+            f"scheduler {address}: expected at least one worker, got none within {FIRST_WORKER} seconds; start some "
+            f"with 'dask worker {address}'"
+        ) from None
+    found: dict[str, Any] = client.run(versions, on_error="return")
+    for worker, theirs in found.items():
+        if isinstance(theirs, BaseException):
+            raise GainfulError(
+                f"worker {worker}: expected gainful {versions()['gainful']}, got {type(theirs).__name__}: {theirs}; "
+                "install the same gainful for all workers"
+            )
+        _check_versions(worker, theirs, versions())
+
+
+def _check_versions(worker: str, theirs: dict[str, str], ours: dict[str, str]) -> None:
+    different = [name for name in ours if ours[name] != theirs.get(name)]
+    if different:
+        expected = ", ".join(f"{name} {ours[name]}" for name in different)
+        got = ", ".join(f"{name} {theirs.get(name, 'none')}" for name in different)
+        raise GainfulError(
+            f"worker {worker}: expected the versions of this process, {expected}, got {got}; install the same ones, "
+            "for results equal to the last bit"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The workers that a client of Dask reaches.
+
+    Parameters
+    ----------
+    client
+        Dask's.
+    address
+        What to call the cluster.
+    """
+
+    client: Client
+    address: str
+
+    @property
+    def at_once(self) -> int:
+        """The threads of all workers that are there now."""
+        threads: int = sum(self.client.nthreads().values())
+        return max(1, threads)
+
+    def map(
+        self,
+        function: Callable[[Shared, Item], Result],
+        items: Iterable[Item],
+        *,
+        shared: Shared,
+        total: int,
+        label: str,
+    ) -> Iterator[Result]:
+        """The results in the order of the items; see `gainful.stats.resample.Apply`."""
+        import dask
+        from distributed import as_completed
+
+        at_once = self.at_once
+        size = max(1, -(-total // (_EACH * at_once)))
+        # A task and not `scatter`: what a lost worker held is made again from the task.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+            held = self.client.submit(_held, shared, pure=False)
+        todo = enumerate(_batches(iter(items), size))
+        finished = as_completed(loop=self.client.loop)
+        places: dict[Future[list[Result]], int] = {}
+        handed_on = 0
+
+        def submit() -> None:
+            for place, batch in islice(todo, max(0, _AHEAD * at_once - len(places) - len(done))):
+                task = self.client.submit(_perform, versions(), function, held, batch, pure=False)
+                places[task] = place
+                finished.add(task)
+
+        def completed() -> Iterator[tuple[int, list[Result]]]:
+            for task in finished:
+                results: list[Result] = self._result(task)
+                yield places.pop(task), results
+
+        done: dict[int, list[Result]] = {}
+        submit()
+        for place, results in track(completed(), -(-total // size), label):
+            done[place] = results
+            while handed_on in done:
+                yield from done.pop(handed_on)
+                handed_on += 1
+            submit()
+
+    def _result(self, task: Future[Any]) -> Any:
+        from distributed import KilledWorker
+        from distributed.comm import CommClosedError
+
+        try:
+            return task.result()
+        except KilledWorker as error:
+            raise GainfulError(
+                f"{self.address}: {error.allowed_failures + 1} workers died over the same piece of work, lastly "
+                f"{error.last_worker.address}; most often they need more memory: see their logs"
+            ) from None
+        except (CancelledError, CommClosedError) as error:
+            raise GainfulError(f"{self.address}: the scheduler was lost before the work was done ({error})") from None
+
+
+def _held(shared: Shared) -> Shared:
+    return shared
+
+
+def _perform(
+    expected: dict[str, str], function: Callable[[Shared, Item], Result], shared: Shared, items: list[Item]
+) -> list[Result]:
+    """What a worker does: checks itself, since workers may join at any time, then works."""
+    if versions() != expected:
+        from distributed import get_worker
+
+        _check_versions(get_worker().address, versions(), expected)
+    return [function(shared, item) for item in items]
+
+
+def _batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+    while batch := list(islice(items, size)):
+        yield batch
