@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TextIO
 
 from cyclopts import App, CycloptsError
@@ -19,6 +20,7 @@ from gainful.cli.examples import epilogue
 from gainful.cli.start import INTERRUPTED
 from gainful.errors import GainfulError
 
+_STDOUT, _STDERR = 1, 2
 PIPE_CLOSED = 141  # what shells report for a program that SIGPIPE ended
 
 # The first line of each function's docstring, so that `gainful --help` need not import it; a test compares them.
@@ -100,8 +102,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         0; 1 for input that gainful refuses; 2 for a command line it does not understand; 3 for a run that does not
         pass (`compare --fail-if-worse`); 130 and 141 for Ctrl-C and a closed pipe.
     """
-    if sys.stdout is None:  # closed before we began
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is shown escaped, not answered with a traceback.
         getattr(stream, "reconfigure", _ignore)(errors="backslashreplace")
@@ -141,8 +142,10 @@ def _run(words: list[str]) -> int:
 
 
 def _fail(message: str, *, status: int) -> int:
-    sys.stdout.flush()
-    print(f"gainful: error: {shown_lines(message)}", file=sys.stderr)
+    _flush(sys.stdout)
+    with suppress(OSError):  # nobody listens: the status tells it
+        print(f"gainful: error: {shown_lines(message)}", file=sys.stderr, flush=True)
+    _flush(sys.stderr)
     return status
 
 
@@ -162,6 +165,30 @@ def _silenced() -> int:
 def _redirect(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
+def _flush(stream: TextIO) -> None:
+    """What cannot be written goes nowhere, so that Python's own flush at exit succeeds."""
+    try:
+        stream.flush()
+    except OSError:
+        _redirect(stream)
+
+
+def _open_streams() -> None:
+    """Take the place of streams that were closed before we began, lest a file that we open takes it.
+
+    What is meant for a closed stdout cannot be written, and is an error; messages are not missed.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        if descriptor == _STDOUT:
+            os.close(descriptor)
+            os.open(os.devnull, os.O_RDONLY)
+    os.close(descriptor)
+    if sys.stdout is None:
+        sys.stdout = open(_STDOUT, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(_STDERR, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
     os.close(nowhere)
 
 

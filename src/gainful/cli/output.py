@@ -9,9 +9,11 @@ import json
 import math
 import os
 import re
+import signal
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -22,6 +24,10 @@ from gainful.cli.escape import shown, shown_lines
 from gainful.errors import DataError
 from gainful.io.encoding import from_utf8
 from gainful.io.write import write_atomically
+
+if hasattr(signal, "siginterrupt"):
+    # polars has taken over Ctrl-C by now, and lets it wait for what may never come: a line from a pipe, say.
+    signal.siginterrupt(signal.SIGINT, True)
 
 Format = Literal["table", "csv", "json", "latex"]
 Output = Annotated[Path | None, Parameter(name=("--output", "-o"))]
@@ -124,17 +130,23 @@ def emit(text: str, output: Path | None = None) -> None:
     """Print, or write to a file (all of it or nothing): the same bytes, those of an id in another encoding included."""
     data = from_utf8(text.encode())
     if output is None or str(output) in _STDOUT:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise DataError(f"standard output: cannot be written: {error.strerror}") from None
     else:
         write_atomically(output, data)
 
 
 def note(message: str) -> None:
-    """Tell something that is not data."""
+    """Tell something that is not data; where nobody listens, that is no failure."""
     sys.stdout.flush()
-    print(shown_lines(message), file=sys.stderr, flush=True)
+    with suppress(OSError):
+        print(shown_lines(message), file=sys.stderr, flush=True)
 
 
 def number(value: float | None, *, whole: bool = False) -> str:

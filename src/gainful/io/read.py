@@ -197,11 +197,14 @@ def _iterate(source: object) -> Iterator[Run]:
 def _in_order(
     threads: ThreadPoolExecutor, tasks: Iterator[tuple[str | None, object, str]], ahead: deque[Future[list[Run]]]
 ) -> Iterator[Run]:
-    with threads:
+    try:
         while ahead:
             runs = ahead.popleft().result()
             ahead.extend(threads.submit(_read_entry, *task) for task in islice(tasks, 1))
             yield from runs
+    finally:
+        # Not waited for: after Ctrl-C one may still be reading from a pipe that nobody writes to.
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _read_entry(name: str | None, source: object, default: str) -> list[Run]:

@@ -125,12 +125,23 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
         temporary = target.with_name(f".gainful-{secrets.token_hex(8)}.part")
         try:
             temporary.write_bytes(data)
+            if target.exists():
+                _sync(temporary)
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file is on the disk, lest a power failure takes both it and what it replaces."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _format(path: Path) -> str:
