@@ -17,6 +17,7 @@ import gainful
 from gainful.cli.inputs import Source
 from gainful.cli.main import COMMANDS, GROUPS, app
 from gainful.cli.shell import parameter_texts, summary
+from gainful.cli.study import Studied
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -34,12 +35,13 @@ FUNCTIONS = {
     "ltrf score": "ltrf.score",
     "ltrf compare": "ltrf.compare",
     "ltrf tune": "ltrf.tune",
+    "study negative-labels": "studies.negative_labels",
 }
 # What only a command line has: where results go, and how they look there.
-OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "shown", "alpha", "movers"}
+OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "studied", "shown", "alpha", "movers"}
 OF_THE_SHELL |= {"fail_if_worse", "margin", "save"}
-# A command reads these from files; see gainful.cli.inputs.Source.
-READ_FROM_FILES = {"scores"}
+# A command reads these from files: see gainful.cli.inputs.Source and gainful.cli.study.Studied.
+READ_FROM_FILES = {"scores": ("source", Source), "collections": ("studied", Studied)}
 # A function needs it; the command lists what there is to choose from.
 OPTIONAL_AT_THE_SHELL = {("explain", "query")}
 
@@ -91,14 +93,15 @@ class TestTwins:
     def test_same_parameters(self, name):
         function = inspect.signature(twin(name)).parameters
         command = inspect.signature(command_function(name)).parameters
-        assert set(function) - READ_FROM_FILES <= set(command)
+        assert set(function) - READ_FROM_FILES.keys() <= set(command)
         assert set(command) - set(function) <= OF_THE_SHELL
 
     def test_same_defaults(self, name):
         command = inspect.signature(command_function(name)).parameters
         for parameter in inspect.signature(twin(name)).parameters.values():
             if parameter.name in READ_FROM_FILES:
-                assert isinstance(command["source"].default, Source)
+                option, kind = READ_FROM_FILES[parameter.name]
+                assert isinstance(command[option].default, kind)
             elif (name, parameter.name) in OPTIONAL_AT_THE_SHELL:
                 assert command[parameter.name].default is None
             elif is_dataclass(parameter.default):
@@ -124,7 +127,7 @@ class TestEveryCommand:
             assert arguments(name)[parameter].names[0] == "--" + parameter.replace("_", "-")
 
     def test_every_parameter_has_help(self, name):
-        shared = {"source", "shown", "settings"}  # stand for several options, each with its own help
+        shared = {"source", "studied", "shown", "settings"}  # stand for several options, each with its own help
         for parameter, argument in arguments(name).items():
             assert argument.parameter.help or parameter in shared, parameter
 

@@ -22,6 +22,7 @@ EXAMPLES = {
     "ltrf score": "gainful ltrf score ranker new.csv -o filtered.txt",
     "ltrf compare": "gainful ltrf compare answers.csv --losses bce,ordinal --chart loss.svg",
     "ltrf tune": "gainful ltrf tune answers.csv --loss ordinal --trials 5 --save tuned",
+    "study negative-labels": "gainful study negative-labels qrels.txt runs/ --chart labels.svg",
     "measures": "gainful measures nDCG",
     "simulate": "gainful simulate track --topics 25 --systems 12 --seed 7",
     "demo": "gainful demo tour",

@@ -48,6 +48,8 @@ COMMANDS = {
     "ltrf score": "Rank documents with an f-ranker, and leave out what must not be shown.",
     "ltrf compare": "Compare losses and baselines that rank and filter, on queries that none of them has seen.",
     "ltrf tune": "Search at random for settings that make an f-ranker better; the validation nDCGf decides.",
+    "study negative-labels": "Find what negative labels do to nDCG: bounds, order of runs, reliability, stability, "
+    "sensitivity.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
     "demo": "Take the five-minute tour on a simulated collection.",
@@ -57,6 +59,7 @@ COMMANDS = {
 GROUPS = {
     "threshold": "Cut result lists: find the threshold, apply it, see the whole curve.",
     "ltrf": "Learn to rank and filter: train rankers that leave out what must not be shown, and use them.",
+    "study": "Make the experiments of a paper anew: its tables and figures on your collections, beside the published.",
 }
 
 app = App(

@@ -12,15 +12,21 @@ from typing import Annotated, Any
 import polars as pl
 from cyclopts import Parameter
 
-from gainful.cli.output import Table, note, number
+from gainful.cli.inputs import Files, Whole, refuse_measures
+from gainful.cli.lists import WHOLES, commas
+from gainful.cli.output import Table, check_targets, note, number
 from gainful.cli.results import Shown
-from gainful.cli.shell import one_line_each
+from gainful.cli.shell import one_line_each, shell_of
 from gainful.errors import DataError
+from gainful.io.compression import split_compression
 from gainful.io.write import write_atomically
+from gainful.studies.negative_labels import negative_labels as study_negative_labels
 from gainful.studies.result import Exhibit, Study
 
 # Rows of an exhibit that a screen holds; CSV, JSON and the page have all of them.
 _ROWS = 24
+# Endings of a file that say how it is written, not what it holds.
+_FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", ".qrels")
 
 
 @Parameter(name="*")
@@ -32,8 +38,8 @@ class Studied:
     Parameters
     ----------
     collection
-        A collection by name, as NAME=QRELS:RUNS, where RUNS is a file, a folder or a glob; may be repeated. Without
-        any, and without files, the study runs on a simulated collection.
+        A collection by name, as NAME=QRELS:RUNS, where RUNS is a file, a folder or a glob, or as NAME=QRELS for what
+        needs no runs; may be repeated. Without any, and without files, the study runs on a simulated collection.
     page
         Write all tables, figures and findings into this file, a page (.html) that opens without a network.
     """
@@ -43,11 +49,10 @@ class Studied:
 
     def collections(self, files: tuple[str, ...]) -> dict[str, tuple[Any, Any]] | None:
         """By name, the judgments and runs; None for the simulated collection."""
-        if len(files) == 1:
-            raise DataError(f"expected judgments and runs, got only {files[0]!r}")
         found: dict[str, tuple[Any, Any]] = {}
         if files:
-            found[Path(files[0]).stem] = (files[0], list(files[1:]))
+            refuse_measures(list(files[1:]))
+            found[_name(files[0])] = (files[0], list(files[1:]))
         for text in self.collection:
             name, pair = _collection(text)
             if name in found:
@@ -60,6 +65,8 @@ class Studied:
         """Around the computation: refuses what cannot be written before it starts, and shows how far it is."""
         if self.page is not None and self.page.suffix.lower() != ".html":
             raise DataError(f"{self.page}: expected a name that ends in .html")
+        targets = [path for path in (shown.output, shown.chart, self.page) if path is not None]
+        check_targets(targets, [path for text in self.collection for path in _collection(text)[1] if path])
         with shown.working():
             yield
 
@@ -75,20 +82,70 @@ class Studied:
             note(f"page: {self.page}")
 
 
-def _collection(text: str) -> tuple[str, tuple[str, str]]:
-    """NAME=QRELS:RUNS; of several colons the first after which the judgments are a file."""
+_STUDIED = Studied()
+
+
+@shell_of(study_negative_labels)
+def negative_labels(
+    files: Files = (),
+    /,
+    *,
+    cutoffs: Annotated[tuple[int, ...], WHOLES, Parameter(show_default=commas)] = (5, 10, 15, 20),
+    pool_depth: Whole = 20,
+    draws: Whole = 200,
+    fuzziness: float = 0.05,
+    resamples: Whole = 1000,
+    seed: Whole = 0,
+    studied: Studied = _STUDIED,
+    shown: Shown = Shown(),
+) -> None:
+    """See `gainful.studies.negative_labels`.
+
+    Parameters
+    ----------
+    files
+        Judgments, then runs: files, folders or globs; see --collection for more than one collection.
+    """
+    with studied.working(shown):
+        study = study_negative_labels(
+            studied.collections(files),
+            cutoffs=cutoffs,
+            pool_depth=pool_depth,
+            draws=draws,
+            fuzziness=fuzziness,
+            resamples=resamples,
+            seed=seed,
+        )
+    studied.show(study, shown)
+
+
+def _collection(text: str) -> tuple[str, tuple[str, str | tuple[()]]]:
+    """NAME=QRELS:RUNS or NAME=QRELS; of several colons the first after which the judgments are a file."""
     name, equals, rest = text.partition("=")
+    if not (name and equals and rest.strip(":")):
+        raise DataError(f"--collection {text}: expected NAME=QRELS:RUNS, such as web=qrels.txt:runs/, or NAME=QRELS")
     places = [at for at, character in enumerate(rest) if character == ":" and 0 < at < len(rest) - 1]
-    if not (name and equals and places):
-        raise DataError(f"--collection {text}: expected NAME=QRELS:RUNS, such as web=qrels.txt:runs/")
+    if not places or os.path.exists(rest):
+        return name, (rest, ())
     at = next((place for place in places if os.path.exists(rest[:place])), places[0])
     return name, (rest[:at], rest[at + 1 :])
 
 
+def _name(path: str) -> str:
+    """What to call a collection after the file of its judgments: without what tells its format."""
+    base = split_compression(Path(path))[0]
+    return base.stem if base.suffix.lower() in _FORMATS else base.name
+
+
 def _table(exhibit: Exhibit) -> Table:
-    frame = exhibit.frame
-    rows = [[_cell(value) for value in row] for row in frame.head(_ROWS).iter_rows()]
-    more = f" ({frame.height - _ROWS} more rows: --format csv or --page has them.)" if frame.height > _ROWS else ""
+    frame = exhibit.frame if exhibit.brief is None else exhibit.brief
+    whole = [_ranks(column) for column in frame]
+    rows = [
+        [_cell(value, whole=ranks) for value, ranks in zip(row, whole, strict=True)]
+        for row in frame.head(_ROWS).iter_rows()
+    ]
+    more = f" ({exhibit.frame.height} rows in all: --format csv or --page has them.)"
+    more = more if exhibit.frame.height > len(rows) else ""
     return Table(
         header=frame.columns,
         rows=rows,
@@ -97,7 +154,13 @@ def _table(exhibit: Exhibit) -> Table:
     )
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, *, whole: bool) -> str:
     if value is None or isinstance(value, float):
-        return number(value)
+        return number(value, whole=whole)
     return str(value)
+
+
+def _ranks(column: pl.Series) -> bool:
+    """Whether a column of floats holds ranks or the like, which need no decimals."""
+    given = column.drop_nulls()
+    return column.dtype == pl.Float64 and bool((given == given.round(0)).all() and (given.abs() > 1).any())

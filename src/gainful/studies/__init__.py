@@ -8,7 +8,9 @@ figures beside it.
 True
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,6 +40,17 @@ __all__ = [
     "incomplete_judgments",
     "negative_labels",
 ]
+
+
+class _Package(ModuleType):
+    """Importing a study's module must not put it in the place of the function of the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.data.simulate import simulate
@@ -25,8 +27,30 @@ class StudyCollection:
     qrels: Qrels
     runs: list[Run]
 
+    @property
+    def too_few(self) -> str | None:
+        """Why runs cannot be set against each other here; None if they can."""
+        if len(self.runs) < 2:
+            return f"needs at least 2 runs, got {len(self.runs)}"
+        if len(self.qrels.topics) < 2:
+            return f"needs at least 2 judged topics, got {len(self.qrels.topics)}"
+        return None
 
-def load_collections(collections: Collections | None, *, seed: int) -> list[StudyCollection]:
+    def label_ratios(self) -> dict[float, float]:
+        """Per label, its share among the judgments of a topic, averaged over the topics that have it."""
+        judged = self.qrels.frame.filter(pl.col("relevance").is_not_null())
+        ratios = (
+            judged.group_by("query_id", "relevance")
+            .len()
+            .with_columns(ratio=pl.col("len") / pl.col("len").sum().over("query_id"))
+            .group_by("relevance")
+            .agg(pl.col("ratio").mean())
+            .sort("relevance")
+        )
+        return dict(ratios.iter_rows())
+
+
+def load_collections(collections: Collections | None, *, seed: int, runs_needed: bool = True) -> list[StudyCollection]:
     """The collections, read; a simulated one if none is given.
 
     Parameters
@@ -35,6 +59,8 @@ def load_collections(collections: Collections | None, *, seed: int) -> list[Stud
         By name, the judgments and the runs: whatever `evaluate` takes.
     seed
         Of the simulated collection.
+    runs_needed
+        Whether a collection without any run, ``(qrels, ())``, is refused.
     """
     if collections is None:
         made = simulate(seed=seed)
@@ -47,8 +73,13 @@ def load_collections(collections: Collections | None, *, seed: int) -> list[Stud
     for name, pair in collections.items():
         if not (isinstance(pair, tuple | list) and len(pair) == 2):
             raise DataError(f"collection {name!r}: expected (qrels, runs), got {type(pair).__name__}")
+        qrels, runs = pair
+        none = runs is None or (isinstance(runs, tuple | list) and not runs)
+        if none and runs_needed:
+            raise DataError(f"collection {name!r}: expected judgments and runs, got no runs")
         try:
-            loaded.append(StudyCollection(name=str(name), qrels=read_qrels(pair[0]), runs=read_runs(pair[1])))
+            found = [] if none else read_runs(runs)
+            loaded.append(StudyCollection(name=str(name), qrels=read_qrels(qrels), runs=found))
         except GainfulError as error:
             raise type(error)(f"collection {name!r}: {error}") from None
     return loaded

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,6 +14,9 @@ from gainful.errors import DataError, check_choice
 
 if TYPE_CHECKING:
     import altair
+
+# How the name of a collection ends whose numbers are those of the paper.
+PUBLISHED = " (published)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,9 +32,12 @@ class Exhibit:
     text
         What was done here, and how that differs from the paper.
     frame
-        The numbers. Published ones stand beside ours in columns of their own, whose names end in '(published)'.
+        The numbers. Published ones stand below ours, in rows whose collection ends in '(published)'; where the paper
+        has one figure for one of ours, beside it, in a column whose name does.
     draw
         Draws the figure; None for a table.
+    brief
+        What a screen shows of a long frame; None for all of it.
     """
 
     name: str
@@ -39,6 +45,7 @@ class Exhibit:
     text: str
     frame: pl.DataFrame
     draw: Callable[[], altair.TopLevelMixin] | None = None
+    brief: pl.DataFrame | None = None
 
     def to_dict(self) -> dict[str, object]:
         """All but the drawing, ready for JSON."""
@@ -158,12 +165,30 @@ class Study:
         figures = []
         for exhibit in self.exhibits:
             if exhibit.draw is not None:
-                figure = exhibit.draw()
+                figure: Any = exhibit.draw()
                 figure.config = alt.Undefined  # only the whole may have one
                 figures.append(figure.properties(title=f"{exhibit.name}: {exhibit.title}"))
         if not figures:
             raise DataError(f"study {self.name}: no figure could be made of these data")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Altair's remark that parameters were renamed
-            whole = alt.vconcat(*figures).resolve_scale(color="independent")
+            whole = alt.vconcat(*figures).resolve_scale(
+                color="independent", strokeDash="independent", shape="independent"
+            )
         return styled(whole, f"{self.paper}, made anew")
+
+
+def with_published(ours: pl.DataFrame, published: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    """Our rows, then those of the paper, their collections marked as published; null where the paper says nothing.
+
+    Parameters
+    ----------
+    ours
+        Has a column 'collection'.
+    published
+        Rows by column; columns that only they have come last.
+    """
+    rows = [{**row, "collection": f"{row['collection']}{PUBLISHED}"} for row in published]
+    theirs = pl.DataFrame(rows, infer_schema_length=None)
+    same = {name: ours.schema[name] for name in theirs.columns if name in ours.schema}
+    return pl.concat([ours, theirs.cast(same)], how="diagonal")  # type: ignore[arg-type]

@@ -1,0 +1,154 @@
+"""Gienapp et al. (CIKM 2020) on any collection: what negative labels do to nDCG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gainful.data.policies import Policies
+from gainful.errors import GainfulError
+from gainful.evaluate import evaluate
+from gainful.meta.agreement import agreement
+from gainful.meta.boundedness import Boundedness, boundedness
+from gainful.meta.checks import check_count, check_numbers
+from gainful.meta.reliability import reliability
+from gainful.meta.sensitivity import sensitivity
+from gainful.meta.stability import stability
+from gainful.stats.resample import check_resamples
+from gainful.studies.collections import Collections, StudyCollection, load_collections
+from gainful.studies.negative_labels_exhibits import bounds_table, exhibits_of_runs, label_table
+from gainful.studies.negative_labels_found import NORMS, Compared, bounded, findings, label
+from gainful.studies.result import Study
+
+PAPER = "Gienapp, Fröbe, Hagen and Potthast: The Impact of Negative Relevance Judgments on NDCG, CIKM 2020"
+
+
+def negative_labels(
+    collections: Collections | None = None,
+    *,
+    cutoffs: Sequence[int] = (5, 10, 15, 20),
+    pool_depth: int = 20,
+    draws: int = 200,
+    fuzziness: float = 0.05,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Study:
+    """Find what negative labels do to nDCG: bounds, order of runs, reliability, stability, sensitivity.
+
+    nDCGorg keeps negative gains and is unbounded, nDCG0 takes them for 0, nDCGmin spans worst to best ordering. Made
+    anew are Tables 1, 2a, 2b, 2d and Figures 2c, 2e, 2f of Gienapp et al. (CIKM 2020).
+
+    Parameters
+    ----------
+    collections
+        By name, judgments and runs, as in ``{"web": ("qrels.txt", "runs/")}``; a simulated collection if not given.
+        Without runs, ``("qrels.txt", ())``, a collection has Tables 1 and 2a only.
+    cutoffs
+        Ranks that count, for Table 2d and Figures 2e and 2f.
+    pool_depth
+        Ranks that count, for Tables 2a, 2b and Figure 2c; in the paper as deep as the judgments go.
+    draws
+        How many times topics are drawn, for Figure 2e.
+    fuzziness
+        Two runs are equal if their means differ by no more than this share of the larger one, for Figure 2e.
+    resamples
+        How many bootstrap samples, for Figure 2f.
+    seed
+        Where the random numbers start, those of the simulated collection too.
+
+    Returns
+    -------
+    Study
+        Exhibits, and which of the paper's findings hold.
+
+    Notes
+    -----
+    Φ and Eρ² that differ by less than 0.001 are taken for equal, as are shares of pairs within two points where the
+    paper calls curves nearly indistinguishable. A finding on several cutoffs or numbers of topics holds only if it
+    holds at each of them.
+
+    Examples
+    --------
+    >>> import gainful as gf
+    >>> made = gf.simulate(topics=10, systems=8, depth=50)
+    >>> study = gf.studies.negative_labels({"small": (made.qrels, made.runs)}, cutoffs=[5, 10], resamples=100)
+    >>> study["Table 2b"].frame.columns
+    ['collection', 'cutoff', 'nDCGorg ~ nDCG0', 'nDCGorg ~ nDCGmin', 'nDCG0 ~ nDCGmin']
+    """
+    cutoffs = _checked_cutoffs(cutoffs)
+    check_count("pool_depth", pool_depth)
+    check_count("draws", draws, least=2, why=", for one draw contradicts no other")
+    check_resamples(resamples)
+    loaded = load_collections(collections, seed=seed, runs_needed=False)
+    bounds = {one.name: boundedness(one.qrels, one.runs, cutoff=pool_depth) for one in loaded}
+    settings: dict[str, Any] = {"draws": draws, "fuzziness": fuzziness, "resamples": resamples, "seed": seed}
+    compared = [
+        _compare(one, bounds[one.name], cutoffs=cutoffs, pool_depth=pool_depth, **settings)
+        for one in loaded
+        if one.too_few is None
+    ]
+    exhibits = [label_table(loaded), bounds_table(bounds), *(exhibits_of_runs(compared) if compared else ())]
+    absent = {
+        name if not compared else f"{name} of {one.name}": f"{one.name} {one.too_few}"
+        for one in loaded
+        if one.too_few is not None
+        for name in ("Table 2b", "Figure 2c", "Table 2d", "Figure 2e", "Figure 2f")
+    }
+    by_name = {one.name: one for one in compared}
+    found = [
+        finding
+        for one in loaded
+        for finding in (
+            bounded(one.name, bounds[one.name]),
+            *(findings(by_name[one.name]) if one.name in by_name and bounds[one.name].negative else ()),
+        )
+    ]
+    return Study(
+        name="negative-labels",
+        paper=PAPER,
+        collections=tuple(one.name for one in loaded),
+        exhibits=tuple(exhibits),
+        findings=tuple(found),
+        absent=absent,
+        settings={"cutoffs": list(cutoffs), "pool_depth": pool_depth, **Policies().to_dict(), **settings},
+    )
+
+
+def _compare(
+    one: StudyCollection,
+    bounds: Boundedness,
+    *,
+    cutoffs: tuple[int, ...],
+    pool_depth: int,
+    draws: int,
+    fuzziness: float,
+    resamples: int,
+    seed: int,
+) -> Compared:
+    depths = dict.fromkeys([*cutoffs, pool_depth])
+    try:
+        scores = evaluate(one.qrels, one.runs, [label(norm, depth) for depth in depths for norm in NORMS])
+    except GainfulError as error:
+        raise type(error)(f"collection {one.name!r}: {error}") from None
+    studied = scores.only([label(norm, cutoff) for cutoff in cutoffs for norm in NORMS])
+    pooled = scores.only([label(norm, pool_depth) for norm in NORMS])
+    return Compared(
+        name=one.name,
+        scores=scores,
+        agreed=agreement(pooled, correlation="rho", resamples=resamples, seed=seed),
+        reliable=reliability(studied),
+        stable=stability(studied, draws=draws, fuzziness=fuzziness, seed=seed),
+        sensitive=sensitivity(studied, resamples=resamples, seed=seed),
+        bounds=bounds,
+        cutoffs=cutoffs,
+        pool_depth=pool_depth,
+    )
+
+
+def _checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
+    given = check_numbers("cutoffs", cutoffs, "5, 10")
+    for cutoff in given:
+        check_count("cutoffs", cutoff)
+    if not given:
+        raise GainfulError("cutoffs: expected at least one, got none")
+    return tuple(sorted({int(cutoff) for cutoff in given}))
