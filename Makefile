@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
-.PHONY: test demo lint types layers pytest bench clean
+.PHONY: test demo docs lint types layers pytest bench clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -20,7 +20,12 @@ $(VENV)/stamp: $(VENV)/base
 	$(PIP) --editable . --group test
 	touch $@
 
-test: lint types layers pytest
+# The site needs no more than gainful and what builds it.
+$(VENV)/docs: $(VENV)/base
+	$(PIP) --group docs
+	touch $@
+
+test: lint types layers docs pytest
 
 lint: $(VENV)/stamp
 	$(BIN)/ruff check .
@@ -37,6 +42,10 @@ pytest: $(VENV)/stamp
 	$(if $(wildcard $(DATA)/README.md),GAINFUL_DATA=$(abspath $(DATA))) $(BIN)/coverage run -m pytest
 	$(BIN)/coverage report
 
+# Builds the site into site/, and checks that every link leads somewhere and that nothing is fetched from a network.
+docs: $(VENV)/docs
+	PYTHONPATH=docs $(BIN)/python -m sitegen
+
 demo: $(VENV)/base
 	$(BIN)/gainful demo
 
@@ -44,4 +53,4 @@ bench:
 	$(PYTHON) benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage demo
+	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage demo build site

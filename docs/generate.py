@@ -29,7 +29,8 @@ def page() -> str:
     for definition in REGISTRY.values():
         better = {"better": "higher", "worse": "lower", "neither": "–"}[definition.higher]
         exact = "yes" if definition.expected else "no"
-        parts.append(f"| `{definition.signature}` | {definition.headline} | {better} | {exact} |")
+        name = f"[{definition.name}](#{definition.name.lower()})"
+        parts.append(f"| {name} | {definition.headline} | {better} | {exact} |")
     for definition in REGISTRY.values():
         parts += ["", f"## {definition.name}", "", f"`{definition.signature}`", "", definition.doc]
         names = {name: fixed for name, (target, fixed) in PRESETS.items() if target == definition.name}

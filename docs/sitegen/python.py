@@ -1,0 +1,254 @@
+"""The Python reference: every public name, from its signature and docstring."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import typing
+from collections.abc import Iterator, Mapping
+from types import FunctionType, ModuleType
+from typing import Any, Literal
+
+import gainful as gf
+
+FOLDER = "reference/python"
+
+# Pages, each with its title and the parts of gainful whose names it describes.
+PAGES = {
+    "evaluate": ("Evaluate, explain, compare", ("evaluate", "explain", "compare")),
+    "analyses": ("Measure the measures", ("meta",)),
+    "tune": ("Tune the measure, cut the run", ("tune",)),
+    "ltrf": ("Learn to rank and filter", ("ltrf",)),
+    "reports": ("Report and studies", ("report", "studies")),
+    "measures": ("Measures", ("measures",)),
+    "data": ("Data and files", ("data", "io", "engine")),
+    "rest": ("Charts and errors", ("charts", "errors")),
+}
+WIDTH = 88
+
+HEAD = """# Python
+
+```python
+>>> import gainful as gf
+```
+
+Whatever a command prints, the function of its name returns as an object with `to_frame()`, `to_dict()` and `chart()`.
+A path, a dict of dicts, a frame of polars, pandas or pyarrow: wherever judgments or runs are wanted, each will do.
+
+| name | what it is |
+|---|---|
+"""
+
+
+def public() -> dict[str, Any]:
+    """Every public object by its full name, those of public packages too."""
+    found = {f"gainful.{name}": getattr(gf, name) for name in gf.__all__}
+    for package in gf._PACKAGES:
+        module = getattr(gf, package)
+        found |= {f"gainful.{package}.{name}": getattr(module, name) for name in module.__all__}
+    return found
+
+
+def places() -> dict[str, str]:
+    """Where each public name is described: a page and an anchor."""
+    return {name: f"{FOLDER}/{_page_of(name)}.md#{name}" for name in public()}
+
+
+def pages() -> dict[str, str]:
+    """The text of each page of the reference, by its path."""
+    names = public()
+    found = {}
+    index = HEAD
+    for page, (title, _) in PAGES.items():
+        # What is called comes first, then what it returns.
+        here = sorted((name for name in names if _page_of(name) == page), key=lambda name: inspect.isclass(names[name]))
+        if here:
+            found[f"{FOLDER}/{page}.md"] = f"# {title}\n\n" + "\n".join(described(name, names[name]) for name in here)
+            rows = (f"| [`{name}`]({page}.md#{name}) | {_escaped(_headline(names[name]), '|')} |\n" for name in here)
+            index += f"| **{title}** | |\n" + "".join(rows)
+    return {f"{FOLDER}/index.md": index, **found}
+
+
+def described(name: str, thing: Any) -> str:
+    """One name: how it is called, what it takes and gives."""
+    doc = sections(inspect.getdoc(thing) or "")
+    parts = [f"## {name.removeprefix('gainful.')} {{ #{name} }}", ""]
+    if not isinstance(thing, ModuleType) and not _is_error(thing):
+        parts += ["```python", signature(name, thing), "```", ""]
+    parts += [_escaped(doc.pop("")), ""]
+    types = _types(thing.__init__ if inspect.isclass(thing) else thing)
+    for title, text in doc.items():
+        if title == "Parameters":
+            parts += ["**Parameters**", "", *_parameters(thing, text, types)]
+        elif title in ("Returns", "Raises"):
+            parts += [f"**{title}**", "", *_entries(text)]
+        elif title == "Examples":
+            parts += ["**Examples**", "", "```pycon", text, "```", ""]
+        else:
+            parts += [f"**{title}**", "", _escaped(text), ""]
+    if inspect.isclass(thing):
+        parts += _members(thing)
+    return "\n".join(parts)
+
+
+def sections(doc: str) -> dict[str, str]:
+    """The parts of a numpydoc docstring by their titles; what comes before them has none."""
+    words = re.split(r"^(\w+)\n-{3,}\n", doc, flags=re.MULTILINE)
+    return {
+        "": words[0].strip(),
+        **{title: text.strip("\n") for title, text in zip(words[1::2], words[2::2], strict=True)},
+    }
+
+
+def signature(name: str, thing: Any, width: float = WIDTH) -> str:
+    """How it is called, without types: one line, or a line a parameter if that is too wide."""
+    try:
+        parameters = [
+            parameter.replace(annotation=inspect.Parameter.empty)
+            for parameter in inspect.signature(thing).parameters.values()
+            if parameter.name != "self"
+        ]
+    except ValueError:  # what C defines
+        return name
+    shown = inspect.Signature([_readable(parameter) for parameter in parameters])
+    if len(f"{name}{shown}") <= width:
+        return f"{name}{shown}"
+    inside = str(shown)[1:-1]
+    return f"{name}(\n" + "".join(f"    {one},\n" for one in _split(inside)) + ")"
+
+
+class _Text:
+    """Something whose repr is the text itself."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _readable(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Defaults that would show a memory address or another library's innards are shown by name."""
+    default = parameter.default
+    if default is inspect.Parameter.empty:
+        return parameter
+    if isinstance(default, FunctionType | type):
+        return parameter.replace(default=_Text(default.__name__))
+    if type(default).__repr__ is object.__repr__ or "factory" in repr(default):
+        return parameter.replace(default=_Text("…"))
+    return parameter
+
+
+def _split(inside: str) -> Iterator[str]:
+    """Split at the commas that are not inside of brackets or quotes."""
+    depth, start, quoted = 0, 0, False
+    for at, letter in enumerate(inside):
+        quoted ^= letter in "'\""
+        depth += 0 if quoted else (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0 and not quoted:
+            yield inside[start:at].strip()
+            start = at + 1
+    yield inside[start:].strip()
+
+
+def _page_of(name: str) -> str:
+    words = name.split(".")
+    part = words[1] if len(words) > 2 else gf._HOME[words[1]].split(".")[1]
+    for page, (_, parts) in PAGES.items():
+        if part in parts:
+            return page
+    raise LookupError(f"{name}: gainful.{part} has no page in docs/sitegen/python.py: add it to PAGES")
+
+
+def _headline(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+
+def _parameters(thing: Any, text: str, types: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        known: Mapping[str, inspect.Parameter] = inspect.signature(thing).parameters
+    except ValueError:
+        known = {}
+    for names, said in _pairs(text):
+        facts = []
+        for name in names.split(", "):
+            kind = shown_type(types.get(name.lstrip("*"), Any))
+            if kind and kind not in facts:
+                facts.append(kind)
+        label = ", ".join(f"`{name}`" for name in names.split(", "))
+        first = known.get(names.split(", ")[0])
+        if first is not None and first.default is not inspect.Parameter.empty and "," not in names:
+            facts.append(f"default `{_readable(first).default!r}`")
+        yield from (label + (f" ({', '.join(facts)})" if facts else ""), f":   {_escaped(said)}", "")
+
+
+def _entries(text: str) -> Iterator[str]:
+    for label, said in _pairs(text):
+        name = f"gainful.{label}"
+        linked = f"[`{label}`]({_page_of(name)}.md#{name})" if label in gf.__all__ else f"`{label}`"
+        yield from (linked, f":   {_escaped(said)}", "")
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """The entries of a section: a line, and the indented text below it."""
+    for entry in re.split(r"\n(?=\S)", text):
+        label, _, said = entry.partition("\n")
+        yield label, " ".join(line.strip() for line in said.splitlines())
+
+
+def shown_type(kind: Any) -> str:
+    """A type as a reader wants it: the words to choose from, or a short name; nothing if anything goes."""
+    if kind is Any or kind is inspect.Parameter.empty:
+        return ""
+    if typing.get_origin(kind) is Literal:
+        return f"`{' | '.join(map(repr, typing.get_args(kind)))}`"
+    text = kind if isinstance(kind, str) else inspect.formatannotation(kind)
+    text = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", text)
+    return f"`{text}`" if len(text) <= 60 else ""
+
+
+def _types(function: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except (NameError, TypeError, AttributeError):  # names that only a type checker imports
+        return dict(getattr(function, "__annotations__", {}))
+
+
+def _members(kind: type) -> Iterator[str]:
+    """Its methods and properties, with all that their docstrings say."""
+    members = {
+        name: member
+        for base in reversed(kind.__mro__)
+        if base.__module__.startswith("gainful")
+        for name, member in vars(base).items()
+        if not name.startswith("_") and isinstance(member, FunctionType | property | classmethod | staticmethod)
+    }
+    if members:
+        yield from ("**Methods and properties**", "")
+    for name, member in members.items():
+        function = member.fget if isinstance(member, property) else inspect.unwrap(getattr(kind, name))
+        call = name if isinstance(member, property) else signature(name, getattr(kind, name), math.inf)
+        doc = sections(inspect.getdoc(function) or "")
+        yield from (f"`{call}`", f":   {_indented(_escaped(doc[''])).lstrip()}", "")
+        for label, said in _pairs(doc.get("Parameters", "")):
+            if label:
+                yield from (f"    - `{label}`: {_escaped(said)}",)
+        if "Parameters" in doc:
+            yield ""
+        if "Examples" in doc:
+            yield from ("    ```pycon", _indented(doc["Examples"]), "    ```", "")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else "" for line in text.splitlines())
+
+
+def _is_error(thing: Any) -> bool:
+    return inspect.isclass(thing) and issubclass(thing, BaseException)
+
+
+def _escaped(text: str, also: str = "") -> str:
+    """Keep what Markdown would take for emphasis, links or tags; what stands in backticks is left alone."""
+    parts = re.split(r"(``.*?``|`[^`]*`)", text, flags=re.DOTALL)
+    return "".join(part if at % 2 else re.sub(rf"([*_<\[{also}])", r"\\\1", part) for at, part in enumerate(parts))
