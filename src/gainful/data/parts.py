@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -85,7 +86,7 @@ def gathered(run: LargeRun, pool: Pool, unjudged: Unjudged) -> Iterator[pl.DataF
         at = np.repeat(np.where(topic < 0, -1, topic % bins), np.diff(start))
         order = np.argsort(at, kind="stable")
         edges = np.searchsorted(at[order], np.arange(bins + 1))
-        for number, (begin, end) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+        for number, (begin, end) in enumerate(pairwise(edges.tolist())):
             if begin < end:
                 spill.add(number, chunk[order[begin:end]])
     for number in spill.bins:

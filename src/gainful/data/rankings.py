@@ -102,6 +102,13 @@ class Rankings:
         """One value a topic, repeated for every system."""
         return np.tile(per_topic, len(self.systems))
 
+    def grades_by_rank(self, depth: int) -> FloatArray:
+        """Grades × ranks down to `depth`: the share of the rows that have a document of that grade at that rank."""
+        seen = (self.grade >= 0) & (self.rank <= depth)
+        cell = self.grade[seen] * depth + self.rank[seen] - 1
+        counts = np.bincount(cell, minlength=len(self.grades) * depth).reshape(len(self.grades), depth)
+        return counts / max(self.n_rows, 1)
+
     def count_before(self, chosen: BoolArray, at: IntArray | None = None) -> IntArray:
         """Per hit (of those `at` these places, if given), how many of the `chosen` hits of its row rank above it."""
         running: IntArray = np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen)])

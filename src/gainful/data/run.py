@@ -66,4 +66,4 @@ class LargeRun:
     def read(self) -> Run:
         """The run as a whole, in memory."""
         frames = list(self.chunks())
-        return Run(pl.concat(frames) if frames else pl.DataFrame(schema=RUN_SCHEMA), self.name)
+        return Run(pl.concat(frames, rechunk=True) if frames else pl.DataFrame(schema=RUN_SCHEMA), self.name)

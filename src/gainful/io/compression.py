@@ -10,8 +10,10 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Callable
-from pathlib import PurePath
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import IO
 
 import polars as pl
 
@@ -38,6 +40,9 @@ _UNPACK: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
     b"\xfd7zXZ\x00": ("xz", lzma.decompress),
     b"BZh": ("bzip2", bz2.decompress),
 }
+_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"gzip": gzip.GzipFile, "xz": lzma.LZMAFile, "bzip2": bz2.BZ2File}
+# About as long as a line of a run is, where only lines can be counted.
+_LINE = 40
 _PACK: dict[str, Callable[[bytes], bytes]] = {
     # A fixed time makes the same run the same file.
     ".gz": lambda data: gzip.compress(data, mtime=0),
@@ -66,15 +71,50 @@ def decompress(data: bytes, where: str) -> bytes:
     if found is None:
         return data
     name, unpack = found
-    try:
+    with _refusing_damage(name, where):
         content = unpack(data)
+    return _unpacked_once(content, where)
+
+
+def decompress_blocks(path: Path, where: str, size: int) -> Iterator[bytes]:
+    """Unpacked content of a compressed file, in blocks of about so many bytes; only a few of them are in memory."""
+    with path.open("rb") as file:
+        name = (_packer(file.read(16)) or ("", bytes))[0]
+    with _refusing_damage(name, where):
+        first = True
+        for block in _zstd_blocks(path, size) if name == "zstd" else _blocks(path, name, size):
+            yield _unpacked_once(block, where) if first else block
+            first = False
+
+
+def _blocks(path: Path, name: str, size: int) -> Iterator[bytes]:
+    with _OPEN[name](path) as file:
+        while block := file.read(size):
+            yield block
+
+
+def _zstd_blocks(path: Path, size: int) -> Iterator[bytes]:
+    lines = pl.scan_lines(path, glob=False).collect_batches(chunk_size=size // _LINE + 1, lazy=True)
+    for batch in lines:
+        yield (batch["line"].str.join("\n").item() + "\n").encode()
+
+
+@contextmanager
+def _refusing_damage(name: str, where: str) -> Iterator[None]:
+    try:
+        yield
     except pl.exceptions.PolarsError:
         raise DataError(
             f"{where}: cannot unpack this zstd file: it is damaged, or not UTF-8 text; unpack it first (zstd -d)"
         ) from None
+    except DataError:
+        raise
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pl.exceptions.PanicException) as error:
         reason = str(error).strip().rstrip(".") or "the end is missing"
         raise DataError(f"{where}: damaged {name} file: {reason}") from None
+
+
+def _unpacked_once(content: bytes, where: str) -> bytes:
     if is_compressed(content):
         raise DataError(f"{where}: compressed twice; unpack it once")
     return content

@@ -34,12 +34,12 @@ def decode(data: bytes) -> str:
     return data.decode("utf-8", _HANDLER)
 
 
-def to_utf8(data: bytes, where: str) -> bytes:
-    """Valid UTF-8 for the content of a text file, undecodable bytes escaped."""
+def to_utf8(data: bytes, where: str, before: int = 0) -> bytes:
+    """Valid UTF-8 for the content of a text file, or for what comes after `before` lines of it; other bytes escaped."""
     if data.isascii():
         return data
     if found := _RESERVED.search(data):
-        line = data.count(b"\n", 0, found.start()) + 1
+        line = before + data.count(b"\n", 0, found.start()) + 1
         character = ord(found[0].decode())
         raise DataError(
             f"{where}:{line}: character U+{character:X} is kept for bytes that are not UTF-8; remove it from the file"

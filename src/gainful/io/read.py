@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
-import stat
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import chain, islice
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
-import polars as pl
-
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run
-from gainful.errors import DataError, did_you_mean
-from gainful.io.compression import decompress, is_compressed, split_compression
+from gainful.data.run import LargeRun, Run
+from gainful.errors import DataError
+from gainful.io.compression import split_compression
 from gainful.io.encoding import id_text
+from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, read_file
+from gainful.io.large import large_runs
 from gainful.io.objects import is_record, is_table, read_object
-from gainful.io.tables import (
-    ARROW_FILE,
-    ARROW_STREAM,
-    PARQUET,
-    match_columns,
-    read_arrow,
-    read_jsonl,
-    read_parquet,
-    read_separated,
-)
-from gainful.io.text import BOM, LARGE, QRELS, RUN, Layout, is_text, read_text
+from gainful.io.text import QRELS, RUN
 
-ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
-JSONL_SUFFIXES = (".jsonl", ".ndjson")
 _FORMAT_SUFFIXES = (
     ".txt",
     ".run",
@@ -48,7 +34,6 @@ _FORMAT_SUFFIXES = (
     *ARROW_SUFFIXES,
     *JSONL_SUFFIXES,
 )
-_HEAD = 1 << 16
 
 
 def read_qrels(source: object) -> Qrels:
@@ -79,7 +64,7 @@ def read_qrels(source: object) -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, str | os.PathLike):
-        return Qrels(_read_file(Path(source), QRELS), str(source))
+        return Qrels(read_file(Path(source), QRELS), str(source))
     return Qrels(read_object(source, QRELS))
 
 
@@ -110,6 +95,10 @@ def read_run(source: object, *, name: str | None = None) -> Run:
     >>> read_run({"301": ["FT911-1", "FT911-2"]}, name="mine")
     Run('mine': 2 documents, 1 topics)
     """
+    return _whole(_read_one(source, name))
+
+
+def _read_one(source: object, name: str | None) -> Run | LargeRun:
     if isinstance(source, str | os.PathLike):
         source = Path(source)
     default = _run_name(source) if isinstance(source, Path) else "run"
@@ -117,8 +106,7 @@ def read_run(source: object, *, name: str | None = None) -> Run:
     if len(runs) > 1:
         names = ", ".join(repr(run.name) for run in runs[:3]) + (", …" if len(runs) > 3 else "")
         raise DataError(f"{_where(source)}: expected one run, got {len(runs)} ({names}); use read_runs")
-    run = runs[0]
-    return run if name in (None, run.name) else Run(run.frame, name)
+    return runs[0] if name in (None, runs[0].name) else replace(runs[0], name=name)
 
 
 def read_runs(source: object) -> list[Run]:
@@ -146,10 +134,14 @@ def read_runs(source: object) -> list[Run]:
     >>> [run.name for run in read_runs({"a": {"301": {"d": 1.0}}, "b": {"301": ["d"]}})]
     ['a', 'b']
     """
-    return list(iterate_runs(source))
+    return [_whole(run) for run in iterate_runs(source)]
 
 
-def iterate_runs(source: object) -> Iterator[Run]:
+def _whole(run: Run | LargeRun) -> Run:
+    return run.read() if isinstance(run, LargeRun) else run
+
+
+def iterate_runs(source: object) -> Iterator[Run | LargeRun]:
     """Read runs one after another, a few ahead: what `read_runs` does, without holding all of them.
 
     The first files are being read when this returns, so that the caller can do something else meanwhile.
@@ -157,17 +149,17 @@ def iterate_runs(source: object) -> Iterator[Run]:
     Parameters
     ----------
     source
-        As for `read_runs`; an iterator of `Run` is passed through as it goes.
+        As for `read_runs`; an iterator of `Run` and `LargeRun` is passed through as it goes.
 
     Returns
     -------
-    iterator of Run
-        As `read_runs` returns them.
+    iterator of Run and LargeRun
+        As `read_runs` returns them, but for large files, which are still to be read: `align` does it chunk by chunk.
     """
     return _told_apart(_iterate(source))
 
 
-def _told_apart(runs: Iterator[Run]) -> Iterator[Run]:
+def _told_apart(runs: Iterator[Run | LargeRun]) -> Iterator[Run | LargeRun]:
     seen = set()
     for run in runs:
         if run.name in seen:
@@ -178,13 +170,12 @@ def _told_apart(runs: Iterator[Run]) -> Iterator[Run]:
         raise DataError("expected at least one run, got none")
 
 
-def _iterate(source: object) -> Iterator[Run]:
+def _iterate(source: object) -> Iterator[Run | LargeRun]:
     if isinstance(source, Iterator):
         first = next(source, None)
-        if isinstance(first, Run):
-            return chain(
-                [first], chain.from_iterable([run] if isinstance(run, Run) else _iterate(run) for run in source)
-            )
+        if isinstance(first, Run | LargeRun):
+            others = ([run] if isinstance(run, Run | LargeRun) else _iterate(run) for run in source)
+            return chain([first], chain.from_iterable(others))
         source = [] if first is None else [first, *source]
     # One run of no topics, or no runs: who writes this has lost some.
     entries = [] if isinstance(source, Mapping) and not source else _expand(source)
@@ -195,8 +186,10 @@ def _iterate(source: object) -> Iterator[Run]:
 
 
 def _in_order(
-    threads: ThreadPoolExecutor, tasks: Iterator[tuple[str | None, object, str]], ahead: deque[Future[list[Run]]]
-) -> Iterator[Run]:
+    threads: ThreadPoolExecutor,
+    tasks: Iterator[tuple[str | None, object, str]],
+    ahead: deque[Future[list[Run | LargeRun]]],
+) -> Iterator[Run | LargeRun]:
     try:
         while ahead:
             runs = ahead.popleft().result()
@@ -207,8 +200,8 @@ def _in_order(
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _read_entry(name: str | None, source: object, default: str) -> list[Run]:
-    return _read_several(source, default) if name is None else [read_run(source, name=name)]
+def _read_entry(name: str | None, source: object, default: str) -> list[Run | LargeRun]:
+    return _read_several(source, default) if name is None else [_read_one(source, name)]
 
 
 def _expand(source: object) -> list[tuple[str | None, object]]:
@@ -217,7 +210,9 @@ def _expand(source: object) -> list[tuple[str | None, object]]:
         return [(None, path) for path in _find_files(Path(source))]
     if isinstance(source, Mapping) and not _is_one_run(source):
         return [(str(name), run) for name, run in source.items()]
-    if isinstance(source, Iterable) and not (isinstance(source, Mapping | Run | bytes | bytearray) or is_table(source)):
+    if isinstance(source, Iterable) and not (
+        isinstance(source, Mapping | Run | LargeRun | bytes | bytearray) or is_table(source)
+    ):
         items = list(source)
         return [(None, items)] if items and is_record(items[0]) else [run for item in items for run in _expand(item)]
     return [(None, source)]
@@ -267,7 +262,7 @@ def _defaults(entries: list[tuple[str | None, object]]) -> list[str]:
     defaults = []
     paths = [source.absolute() for name, source in entries if name is None and isinstance(source, Path)]
     same = Counter(_run_name(path) for path in paths)
-    others = sum(name is None and not isinstance(source, Path | Run) for name, source in entries)
+    others = sum(name is None and not isinstance(source, Path | Run | LargeRun) for name, source in entries)
     for position, (_, source) in enumerate(entries, 1):
         if isinstance(source, Path):
             default = _run_name(source)
@@ -288,11 +283,15 @@ def _with_folders(path: Path, rivals: list[Path]) -> str:
     return _run_name(path)
 
 
-def _read_several(source: object, name: str) -> list[Run]:
+def _read_several(source: object, name: str) -> list[Run | LargeRun]:
     """The runs in one source; `name` is for one without a column that names them."""
-    if isinstance(source, Run):
+    if isinstance(source, Run | LargeRun):
         return [source]
-    frame = _read_file(source, RUN) if isinstance(source, Path) else read_object(source, RUN)
+    if isinstance(source, Path):
+        large = large_runs(source, name)
+        if large is not None:
+            return [*large]
+    frame = read_file(source, RUN) if isinstance(source, Path) else read_object(source, RUN)
     if "run" not in frame.columns:
         return [Run(frame, name)]
     if frame.is_empty():
@@ -303,75 +302,3 @@ def _read_several(source: object, name: str) -> list[Run]:
 
 def _where(source: object) -> str:
     return str(source) if isinstance(source, Path) else f"run {type(source).__name__}"
-
-
-def _read_file(path: Path, layout: Layout) -> pl.DataFrame:
-    where = str(path)
-    content = _load(path, where)
-    if is_compressed(content[:_HEAD]):
-        content = decompress(bytes(content), where)
-    if not content:
-        raise DataError(f"{where}: expected {layout.what}, got an empty file")
-    suffix = split_compression(path)[0].suffix.lower()
-    if content[:8] == ARROW_FILE or (suffix in ARROW_SUFFIXES and content[:4] == ARROW_STREAM):
-        return read_arrow(bytes(content), layout, where)
-    if content[:4] == PARQUET and (suffix == ".parquet" or content[-4:] == PARQUET):
-        return read_parquet(bytes(content), layout, where)
-    if suffix in (".parquet", *ARROW_SUFFIXES):
-        raise DataError(f"{where}: expected {'Parquet' if suffix == '.parquet' else 'Arrow'}, got something else")
-    head = content[:_HEAD].removeprefix(BOM).lstrip().split(b"\n", 1)[0]
-    if suffix == ".json":
-        return _read_json(bytes(content), layout, where)
-    # MS MARCO's qrels are TREC text called .tsv, so the first line counts more than the name.
-    if not is_text(head):
-        if suffix in JSONL_SUFFIXES or re.match(rb'\{\s*"', head):
-            return read_jsonl(bytes(content), layout, where)
-        if separator := _separator(head, suffix):
-            return read_separated(bytes(content), separator, layout, where)
-    return read_text(content, layout, where)
-
-
-def _read_json(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
-    """One JSON value: the dict of dicts, or the list of records, that Python would pass."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: cannot be read as JSON: {error}") from None
-    if not isinstance(value, dict | list):
-        raise DataError(f"{where}: expected {{topic: {{doc: {layout.value_field}}}}}, got {type(value).__name__}")
-    try:
-        return read_object(value, layout)
-    except DataError as error:
-        raise DataError(f"{where}: {error}") from None
-
-
-def _separator(header: bytes, suffix: str) -> str | None:
-    """What separates the columns of a table with this first line; None for TREC text."""
-    for separator in (",", "\t"):
-        names = [name.strip().strip('"') for name in header.decode("utf-8", "replace").split(separator)]
-        if {"query_id", "doc_id"} <= match_columns(names, RUN).keys():
-            return separator
-    return {".csv": ",", ".tsv": "\t"}.get(suffix)
-
-
-def _load(path: Path, where: str) -> bytes | mmap:
-    """The file's content, mapped into memory if it is large."""
-    try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if stat.S_ISREG(status.st_mode) and status.st_size >= LARGE:
-                return mmap(file.fileno(), 0, access=ACCESS_READ)
-            return file.read()
-    except FileNotFoundError:
-        raise DataError(f"{where}: no such file.{_similar(path)}") from None
-    except (OSError, ValueError) as error:
-        if os.path.isdir(path):
-            raise DataError(f"{where}: expected a file, got a folder") from None
-        raise DataError(f"{where}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _similar(path: Path) -> str:
-    try:
-        return did_you_mean(path.name, os.listdir(path.parent)[:1000], alike=0.75)
-    except OSError:
-        return f" There is no folder {str(path.parent)!r} either."

@@ -12,12 +12,14 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import polars as pl
 
 from gainful.errors import DataError
 from gainful.io.encoding import decode, to_utf8
+from gainful.io.records import first_error, first_record
 from gainful.io.text import BOM, QRELS, Layout, shorten
 
 # The first that is there counts: PyTerrier's frames have its own "docid" beside the "docno" that was judged.
@@ -69,18 +71,46 @@ def needed_columns(names: Sequence[str], layout: Layout, where: str) -> dict[str
     raise DataError(message)
 
 
-def to_columns(table: pl.DataFrame, layout: Layout, where: str) -> pl.DataFrame:
-    """The table with gainful's columns and types."""
+class _CellError(Exception):
+    """A value that is no good, in a row counted from 1."""
+
+    def __init__(self, row: int, problem: str) -> None:
+        super().__init__(problem)
+        self.row = row
+
+
+def to_columns(table: pl.DataFrame, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
+    """The table with gainful's columns and types; or an error about the first row that is no good.
+
+    Parameters
+    ----------
+    table
+        Some rows, or all.
+    layout
+        `QRELS` or `RUN`.
+    where
+        Name of the table in messages.
+    before
+        How many rows come before these.
+    """
     found = needed_columns(table.columns, layout, where)
     columns = {}
+    problems = []
     for column, name in found.items():
         values = table[name].alias(column)
-        if column in TEXT_COLUMNS:
-            columns[column] = _to_text(values, where)
-        else:
-            columns[column] = _to_numbers(values, layout, where)
+        try:
+            if column in TEXT_COLUMNS:
+                columns[column] = _to_text(values, where)
+            else:
+                columns[column] = _to_numbers(values, layout, where)
+            if column == "rank":
+                columns[column] = _to_ranks(columns[column])
+        except _CellError as error:
+            problems.append(error)
+    if problems:
+        first = min(problems, key=lambda problem: problem.row)
+        raise DataError(f"{where}, row {before + first.row}: {first}")
     if "rank" in columns:
-        columns["rank"] = _to_ranks(columns["rank"], where)
         columns.setdefault("score", -columns["rank"].cast(pl.Float64).alias("score"))
     order = [*_IDS, layout.value, *(column for column in columns if column not in (*_IDS, layout.value))]
     return pl.DataFrame({column: columns[column] for column in order})
@@ -95,7 +125,7 @@ def _to_text(values: pl.Series, where: str) -> pl.Series:
     else:
         text = values.cast(pl.String)
     if values.name != "iteration" and text.null_count():
-        raise DataError(f"{where}, row {_first(text.is_null())}: expected a {values.name}, got nothing")
+        raise _CellError(_first(text.is_null()), f"expected a {values.name}, got nothing")
     return text
 
 
@@ -104,24 +134,28 @@ def _to_numbers(values: pl.Series, layout: Layout, where: str) -> pl.Series:
     if not (values.dtype.is_numeric() or values.dtype in (pl.String, pl.Null)):
         raise DataError(f"{where}: expected numbers in column {values.name!r}, got {values.dtype}")
     numbers = values.cast(pl.Float64, strict=False)
-    bad = numbers.is_null() & values.is_not_null()
+    bad = ~numbers.is_finite()  # null where there is none
+    if what != "label":
+        bad = bad.fill_null(value=True)
+    elif numbers.null_count() > values.null_count():
+        bad = bad.fill_null(value=True) & values.is_not_null()
     if bad.any():
         row = _first(bad)
-        raise DataError(f"{where}, row {row}: expected a number as {what}, got {values[row - 1]!r}")
-    if what != "label" and numbers.null_count():
-        raise DataError(f"{where}, row {_first(numbers.is_null())}: expected a number as {what}, got nothing")
-    if not numbers.is_finite().all():
-        row = _first(~numbers.is_finite())
-        raise DataError(f"{where}, row {row}: expected a finite {what}, got {numbers[row - 1]}")
+        value, number = values[row - 1], numbers[row - 1]
+        if value is None:
+            raise _CellError(row, f"expected a number as {what}, got nothing")
+        if number is None:
+            raise _CellError(row, f"expected a number as {what}, got {value!r}")
+        raise _CellError(row, f"expected a finite {what}, got {number}")
     return numbers
 
 
-def _to_ranks(numbers: pl.Series, where: str) -> pl.Series:
+def _to_ranks(numbers: pl.Series) -> pl.Series:
     ranks = numbers.cast(pl.Int64, strict=False)
     bad = ranks.is_null() | (ranks.cast(pl.Float64) != numbers)
     if bad.any():
         row = _first(bad)
-        raise DataError(f"{where}, row {row}: expected an integer as rank, got {numbers[row - 1]}")
+        raise _CellError(row, f"expected an integer as rank, got {numbers[row - 1]}")
     return ranks
 
 
@@ -130,45 +164,97 @@ def _first(flags: pl.Series) -> int:
     return (flags.fill_null(value=False).arg_max() or 0) + 1
 
 
+@dataclass(frozen=True, slots=True)
+class Separated:
+    """CSV or TSV with a header line."""
+
+    layout: Layout
+    where: str
+    separator: str
+    header: bytes  # with the end of its line
+
+    @classmethod
+    def begin(cls, data: bytes, separator: str, layout: Layout, where: str) -> Separated:
+        """What reads all rows of a table that begins with this."""
+        return cls(layout, where, separator, data[: first_record(data, quotes=True)])
+
+    def read(self, data: bytes, lines: int, rows: int) -> pl.DataFrame:
+        """Some of the rows: those after so many lines and rows."""
+        return self.read_whole(self.header + data, lines - self.header.count(b"\n"), rows)
+
+    def read_whole(self, data: bytes, lines: int = 0, rows: int = 0) -> pl.DataFrame:
+        """All rows with their header, or some with a header as if it stood after so many lines and rows."""
+        content = to_utf8(data, self.where, lines)
+        table = parse(lambda: pl.read_csv(content, separator=self.separator, infer_schema=False), "CSV", self.where)
+        blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        frame = to_columns(table.filter(~blank) if blank.any() else table, self.layout, self.where, rows)
+        if frame[self.layout.value].null_count():
+            _check_widths(content, self.separator, table.width, self.where, lines)
+        return frame
+
+
 def read_separated(data: bytes, separator: str, layout: Layout, where: str) -> pl.DataFrame:
     """CSV or TSV with a header line."""
-    content = to_utf8(data, where)
-    table = _parse(lambda: pl.read_csv(content, separator=separator, infer_schema=False), "CSV", where)
-    blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    frame = to_columns(table.filter(~blank) if blank.any() else table, layout, where)
-    if frame[layout.value].null_count():
-        _check_widths(content, separator, table.width, where)
-    return frame
+    table = Separated.begin(data, separator, layout, where)
+    try:
+        return table.read_whole(data)
+    except DataError as error:
+        above = table.header.count(b"\n")
+        raise first_error(table.read, data[len(table.header) :], error, lines=above, quotes=True) from None
 
 
-def _check_widths(content: bytes, separator: str, width: int, where: str) -> None:
+def _check_widths(content: bytes, separator: str, width: int, where: str, before: int) -> None:
     """An empty cell is a label that was not given; a row that ends before it is a damaged file."""
     rows = csv.reader(io.StringIO(content.decode()), delimiter=separator)
     for row in rows:
         if row and len(row) < width:
-            raise DataError(f"{where}:{rows.line_num}: expected {width} fields, got {len(row)}")
+            raise DataError(f"{where}:{before + rows.line_num}: expected {width} fields, got {len(row)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """A JSON object a line; the first one tells which keys matter."""
+
+    layout: Layout
+    where: str
+    found: dict[str, str]
+
+    @classmethod
+    def begin(cls, data: bytes, layout: Layout, where: str) -> Objects:
+        """What reads all objects of a file that begins with this."""
+        lines = ((number, to_utf8(line, where, number - 1)) for number, line in enumerate(io.BytesIO(data), 1))
+        first = next((_json_object(line, f"{where}:{number}") for number, line in lines if line.strip()), {})
+        return cls(layout, where, needed_columns(list(first), layout, where))
+
+    def read(self, data: bytes, lines: int, rows: int) -> pl.DataFrame:
+        """Some of the objects: those after so many lines and objects."""
+        content = to_utf8(data, self.where, lines)
+        schema = {name: pl.String() if column in TEXT_COLUMNS else pl.Float64() for column, name in self.found.items()}
+        if not content.strip():
+            return to_columns(pl.DataFrame(schema=schema), self.layout, self.where)
+        try:
+            table = pl.read_ndjson(content, schema=schema)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise _first_bad_object(content, self.found, self.layout, self.where, str(error), lines) from None
+        frame = to_columns(table, self.layout, self.where, rows)
+        if frame[self.layout.value].null_count():
+            _check_keys(content, self.found[self.layout.value], self.where, lines)
+        return frame
 
 
 def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """A JSON object a line; the first one tells which keys matter."""
-    content = to_utf8(data, where).removeprefix(BOM)
-    lines = enumerate(io.BytesIO(content), 1)
-    first = next((_json_object(line, f"{where}:{number}") for number, line in lines if line.strip()), {})
-    found = needed_columns(list(first), layout, where)
-    schema = {name: pl.String() if column in TEXT_COLUMNS else pl.Float64() for column, name in found.items()}
+    content = data.removeprefix(BOM)
+    objects = Objects.begin(content, layout, where)
     try:
-        table = pl.read_ndjson(content, schema=schema)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise _first_bad_object(content, found, layout, where, str(error)) from None
-    frame = to_columns(table, layout, where)
-    if frame[layout.value].null_count():
-        _check_keys(content, found[layout.value], where)
-    return frame
+        return objects.read(content, 0, 0)
+    except DataError as error:
+        raise first_error(objects.read, content, error) from None
 
 
-def _check_keys(content: bytes, key: str, where: str) -> None:
+def _check_keys(content: bytes, key: str, where: str, before: int) -> None:
     """A null is a label that was not given; an object without the key is a mistake."""
-    for number, line in enumerate(io.BytesIO(content), 1):
+    for number, line in enumerate(io.BytesIO(content), before + 1):
         if line.strip() and key not in _json_object(line, f"{where}:{number}"):
             raise DataError(f"{where}:{number}: expected the key {key!r}, as in the first line: {shorten(line)!r}")
 
@@ -183,8 +269,10 @@ def _json_object(line: bytes, where: str) -> dict[str, object]:
     return value
 
 
-def _first_bad_object(content: bytes, found: dict[str, str], layout: Layout, where: str, reason: str) -> DataError:
-    for number, line in enumerate(io.BytesIO(content), 1):
+def _first_bad_object(
+    content: bytes, found: dict[str, str], layout: Layout, where: str, reason: str, before: int
+) -> DataError:
+    for number, line in enumerate(io.BytesIO(content), before + 1):
         if not line.strip():
             continue
         try:
@@ -205,18 +293,19 @@ def _first_bad_object(content: bytes, found: dict[str, str], layout: Layout, whe
 
 def read_parquet(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """Parquet; only the columns that matter are unpacked."""
-    names = list(_parse(lambda: pl.read_parquet_schema(io.BytesIO(data)), "Parquet", where))
+    names = list(parse(lambda: pl.read_parquet_schema(io.BytesIO(data)), "Parquet", where))
     wanted = list(needed_columns(names, layout, where).values())
-    return to_columns(_parse(lambda: pl.read_parquet(data, columns=wanted), "Parquet", where), layout, where)
+    return to_columns(parse(lambda: pl.read_parquet(data, columns=wanted), "Parquet", where), layout, where)
 
 
 def read_arrow(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """Arrow IPC, as a file (also called Feather) or as a stream."""
     read = pl.read_ipc if data.startswith(ARROW_FILE) else pl.read_ipc_stream
-    return to_columns(_parse(lambda: read(data), "Arrow", where), layout, where)
+    return to_columns(parse(lambda: read(data), "Arrow", where), layout, where)
 
 
-def _parse(read: Callable[[], T], what: str, where: str) -> T:
+def parse(read: Callable[[], T], what: str, where: str) -> T:
+    """What polars reads, or its complaint in our words."""
     try:
         return read()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 from mmap import mmap
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -90,23 +91,53 @@ def read_text(content: bytes | mmap, layout: Layout, where: str) -> pl.DataFrame
         Name of the file in messages.
     """
     frame = _read_plain(content, layout)
-    return _read_any(bytes(content), layout, where) if frame is None else frame
+    if frame is None:
+        frame = _read_any(bytes(content), layout, where)
+    return frame if frame.height else no_data(layout, where)
+
+
+def no_data(layout: Layout, where: str) -> NoReturn:
+    """Refuse a text of nothing but blank lines and comments."""
+    raise DataError(f"{where}: expected {layout.what}, got no line with data")
+
+
+def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> tuple[pl.DataFrame, int]:
+    """Frame of some lines of a text, maybe empty, and their number; `before` lines come before them."""
+    if before and data.startswith(BOM):  # part of an id here, but not to polars
+        frame, lines = read_lines(_filler(layout) + data, layout, where, before - 1)
+        return frame[1:], lines - 1
+    frame = _read_part(data, _separator(data), layout)
+    if frame is not None:
+        return frame, frame.height
+    return _read_any(data, layout, where, before), data.count(b"\n") + (not data.endswith(b"\n"))
+
+
+def _filler(layout: Layout) -> bytes:
+    return b" ".join([b"0"] * len(layout.fields)) + b"\n"
+
+
+def _separator(content: bytes | mmap) -> str:
+    return "\t" if b"\t" in content[:_SLICE].split(b"\n", 1)[0] else " "
 
 
 def _scan(source: bytes, separator: str, layout: Layout) -> pl.LazyFrame:
-    schema = {column: pl.Float64() if column == layout.value else pl.String() for column in layout.columns}
+    schema = {column: _dtype(column, layout) for column in layout.columns}
     return pl.scan_csv(source, separator=separator, schema=schema, has_header=False, quote_char=None, glob=False)
+
+
+def _dtype(column: str, layout: Layout) -> pl.DataType:
+    return pl.Float64() if column == layout.value else pl.String()
 
 
 def _read_plain(content: bytes | mmap, layout: Layout) -> pl.DataFrame | None:
     """Frame of a plain file, or None for any other, and for one that polars does not like."""
-    separator = "\t" if b"\t" in content[:_SLICE].split(b"\n", 1)[0] else " "
+    separator = _separator(content)
     if len(content) < LARGE:
         return _read_part(bytes(content), separator, layout)
     # Parts of whole lines keep all cores busy: polars alone leaves them idle at the start and the end of a file.
     workers = os.cpu_count() or 1
     ends = [content.find(b"\n", len(content) * i // (2 * workers)) + 1 for i in range(1, 2 * workers)]
-    cuts = sorted({0, len(content), *ends})
+    cuts = sorted({0, len(content), *(end for end in ends if content[end : end + len(BOM)] != BOM)})
     with ThreadPoolExecutor(workers) as threads:
         parts = threads.map(lambda ab: _read_part(content[ab[0] : ab[1]], separator, layout), pairwise(cuts))
         frames = [frame for frame in parts if frame is not None]
@@ -194,21 +225,23 @@ def _count_blanks(text: npt.NDArray[np.int8 | np.uint8], separator: str, last: s
     return blanks, ends
 
 
-def _read_any(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
-    """Frame of a file with anything unusual in it, or the error that says what is wrong."""
-    if (position := data.find(b"\0")) >= 0:
-        line = data.count(b"\n", 0, position) + 1
-        raise DataError(f"{where}:{line}: expected text, got a NUL byte (is this UTF-16, or a binary file?)")
-    plain = _to_plain(to_utf8(data, where))
+def _read_any(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
+    """Frame of lines with anything unusual in them, or the error that says what is wrong."""
+    if b"\0" in data:
+        raise _first_bad_line(data, layout, where, "NUL bytes", before)
+    try:
+        plain = _to_plain(to_utf8(data, where))
+    except DataError as error:
+        raise _first_bad_line(data, layout, where, str(error), before) from None
     if not plain:
-        raise DataError(f"{where}: expected {layout.what}, got no line with data")
+        return pl.DataFrame(schema={column: _dtype(column, layout) for column in layout.kept})
     try:
         # With all columns read, polars does complain about superfluous fields; missing ones are null.
         frame = _scan(plain, " ", layout).collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise _first_bad_line(data, layout, where, str(error)) from None
+        raise _first_bad_line(data, layout, where, str(error), before) from None
     if any(frame.null_count().row(0)) or not frame[layout.value].is_finite().all():
-        raise _first_bad_line(data, layout, where, "missing values")
+        raise _first_bad_line(data, layout, where, "missing values", before)
     return frame.select(layout.kept)
 
 
@@ -225,9 +258,15 @@ def _to_plain(data: bytes) -> bytes:
     return text[1:]
 
 
-def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str) -> DataError:
+def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str, before: int) -> DataError:
     """The error for the first line that is no good; Python speed, but only once."""
-    for number, line in enumerate(data.removeprefix(BOM).split(b"\n"), 1):
+    for number, line in enumerate(data.removeprefix(b"" if before else BOM).split(b"\n"), before + 1):
+        if b"\0" in line:
+            return DataError(f"{where}:{number}: expected text, got a NUL byte (is this UTF-16, or a binary file?)")
+        try:
+            to_utf8(line, where, number - 1)
+        except DataError as error:
+            return error
         fields = line.split()
         if not fields or fields[0].startswith(b"#"):
             continue

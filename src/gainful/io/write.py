@@ -13,7 +13,8 @@ import polars as pl
 from gainful.errors import DataError
 from gainful.io.compression import compress, is_compressed, split_compression
 from gainful.io.encoding import decode, from_utf8
-from gainful.io.read import ARROW_SUFFIXES, JSONL_SUFFIXES, read_qrels, read_run
+from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES
+from gainful.io.read import read_qrels, read_run
 
 # Whole numbers beyond this are written as floats: they would not be exact as such.
 _LARGEST_WHOLE = 2**53

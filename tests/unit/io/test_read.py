@@ -14,7 +14,7 @@ import pytest
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import DataError
-from gainful.io import iterate_runs, read, read_qrels, read_run, read_runs
+from gainful.io import files, iterate_runs, read_qrels, read_run, read_runs
 
 LINE = "1 Q0 a 1 2.5 t\n"
 ROWS = [("1", "a", 2.5)]
@@ -122,7 +122,7 @@ def test_paths_that_cannot_be(refused, path: str, reason: str) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_names_that_are_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "LARGE", 1)
+    monkeypatch.setattr(files, "LARGE", 1)
     name = os.fsdecode(b"caf\xe9.txt")
     make(name)
     assert read_run(name).frame.rows() == ROWS
@@ -271,8 +271,8 @@ def test_many_files_come_in_order(folder: Path) -> None:
 def test_runs_are_read_as_they_are_needed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(*(f"r{i}" for i in range(50)))
     loaded = []
-    load = read._load
-    monkeypatch.setattr(read, "_load", lambda path, where: (loaded.append(where), load(path, where))[1])
+    load = files.load
+    monkeypatch.setattr(files, "load", lambda path, where: (loaded.append(where), load(path, where))[1])
     runs = iterate_runs("r*")
     assert len(loaded) <= (os.cpu_count() or 1)
     assert next(runs).name == "r0"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from gainful.errors import DataError
-from gainful.io import read, read_qrels, read_run, text
+from gainful.io import files, read_qrels, read_run, text
 from gainful.io.encoding import decode
 from gainful.io.text import QRELS, RUN, Layout, read_text
 
@@ -94,7 +95,7 @@ def test_plain_files_of_all_lengths_take_the_quick_path(shift: int) -> None:
 @pytest.mark.parametrize("large", [0, 1000])
 def test_plain_files_on_disk(folder: Path, monkeypatch: pytest.MonkeyPatch, large: int) -> None:
     monkeypatch.setattr(text, "LARGE", large)
-    monkeypatch.setattr(read, "LARGE", large)
+    monkeypatch.setattr(files, "LARGE", large)
     (folder / "r[1]*.txt").write_bytes(RUN_TEXT)
     assert read_run("r[1]*.txt").frame.rows() == RUN_ROWS
 
@@ -167,7 +168,7 @@ def texts(draw: st.DrawFn, layout: Layout) -> bytes:
 
 
 @pytest.mark.usefixtures("small_slices")
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(2500), deadline=None)
 @given(texts(RUN))
 @example(b"1 Q0 a 1 2\n1 Q0 a 1 2 t x\n")
 @example(b"1 Q0 a 1 2 t x\n1 Q0 a 1 2\n")
@@ -183,7 +184,7 @@ def test_runs_agree_with_the_reference(data: bytes) -> None:
 
 
 @pytest.mark.usefixtures("small_slices")
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(2500), deadline=None)
 @given(texts(QRELS))
 @example(b"1 0 a 1\n1 0\n1 0 a 1 2 3\n")
 @example(b"1 0 a 1\n1 0 a 1 2\n1 0 1\n")

@@ -1,0 +1,205 @@
+"""Runs that are larger than memory: files in chunks of whole records, Parquet in slices, data sets of many files.
+
+Chunks are parsed in some threads while those before them are joined with the judgments. How a file is cut changes
+neither its rows nor what is said about the first of them that is no good: lines and rows are counted from its start.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, repeat
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+
+from gainful.data.run import LargeRun
+from gainful.data.spill import Spill
+from gainful.errors import DataError
+from gainful.io.compression import decompress_blocks, is_compressed
+from gainful.io.files import HEAD, Form, tell
+from gainful.io.records import Read, first_error, whole_records
+from gainful.io.tables import Objects, Separated, needed_columns, parse, to_columns
+from gainful.io.text import BOM, RUN, no_data, read_lines
+
+# Bytes of text that are read at once, and about how many a row of a run has.
+CHUNK = 1 << 24
+ROW = 32
+# Text from this size on is read in chunks.
+STREAMED = 1 << 27
+# By how much files are smaller than the text they hold.
+_PACKED = 4
+_THREADS = min(os.cpu_count() or 1, 8)
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+# Some records of a file, after so many lines and rows of it: their frame, and how many lines they are.
+_Read = Callable[[bytes, int, int], tuple[pl.DataFrame, int]]
+
+
+def large_runs(path: Path, name: str) -> list[LargeRun] | None:
+    """The runs of a large file, to be read in chunks; None for a file that is small or must be read as a whole.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Name of the run if the file does not tell.
+    """
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size < STREAMED // _PACKED:
+            return None
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+            file.seek(max(status.st_size - 4, 0))
+            tail = file.read(4)
+    except (OSError, ValueError):
+        return None  # the reader of whole files says why
+    packed = is_compressed(head)
+    if packed:
+        head, tail = next(decompress_blocks(path, str(path), HEAD), b""), b""
+    form = tell(head, tail, path)
+    size = status.st_size * (_PACKED if packed or form.kind == "parquet" else 1)
+    if size < STREAMED or form.kind in ("json", "arrow") or (packed and form.kind == "parquet"):
+        return None
+    if form.kind == "parquet":
+        return runs_of(partial(parquet_chunks, path), parquet_columns(path), size, name, str(path))
+    file = _Text(path, form, packed)
+    return runs_of(file.chunks, file.columns(), size, name, str(path))
+
+
+def runs_of(
+    chunks: Callable[[], Iterator[pl.DataFrame]], columns: Collection[str], size: int, name: str, where: str
+) -> list[LargeRun]:
+    """The run that these chunks hold, or the runs that their column ``run`` tells apart, sorted on disk."""
+    if "run" not in columns:
+        return [LargeRun(name, chunks, size)]
+    spill = Spill(f"{where} holds runs side by side and is sorted on disk")
+    rows: dict[str, int] = {}
+    for chunk in chunks():
+        for (run,), part in chunk.partition_by("run", maintain_order=True, include_key=False, as_dict=True).items():
+            spill.add(run, part)
+            rows[run] = rows.get(run, 0) + part.height
+    total = sum(rows.values())
+    return [LargeRun(run, partial(spill.read, run), size * count // total) for run, count in rows.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A file of lines, CSV or JSONL."""
+
+    path: Path
+    form: Form
+    packed: bool
+
+    def columns(self) -> Collection[str]:
+        """Which columns it has, beside those that every run has."""
+        read, _, _ = self._begin(self._records(HEAD))
+        return ["run"] if "run" in read(b"", 1, 0)[0].columns else []
+
+    def chunks(self) -> Iterator[pl.DataFrame]:
+        """The rows, in order."""
+        where = str(self.path)
+        read, lines, records = self._begin(self._records(CHUNK))
+        rows = 0
+        # Whether it is the first is all that matters about a chunk's place unless it is no good.
+        numbered = zip(records, chain([lines], repeat(max(lines, 1))), strict=False)
+        for (data, _), result in _ahead(numbered, lambda chunk: read(*chunk, 0)):
+            try:
+                frame, count = result.result()
+            except DataError as error:
+                if self.packed:
+                    deque(records, maxlen=0)  # an archive that is damaged further on is told first
+                quotes = self.form.kind == "separated"
+                raise first_error(
+                    lambda *place: read(*place)[0], data, error, lines=lines, rows=rows, quotes=quotes
+                ) from None
+            lines, rows = lines + count, rows + frame.height
+            yield frame
+        if not rows and self.form.kind == "text":
+            no_data(RUN, where)
+
+    def _records(self, size: int) -> Iterator[bytes]:
+        blocks = decompress_blocks(self.path, str(self.path), size) if self.packed else _blocks(self.path, size)
+        return whole_records(blocks, quotes=self.form.kind == "separated")
+
+    def _begin(self, records: Iterator[bytes]) -> tuple[_Read, int, Iterator[bytes]]:
+        """What reads the records, how many lines come before them, and they again."""
+        where = str(self.path)
+        if self.form.kind == "text":
+            return lambda data, lines, _: read_lines(data, RUN, where, lines), 0, records
+        first = b""
+        for data in records:
+            first += data
+            if first.removeprefix(BOM).strip():
+                break
+        if self.form.kind == "jsonl":
+            first = first.removeprefix(BOM)
+            return _counting(Objects.begin(first, RUN, where).read), 0, chain([first], records)
+        table = Separated.begin(first, self.form.separator, RUN, where)
+        rest = chain([first[len(table.header) :]], records)
+        return _counting(table.read), table.header.count(b"\n"), rest
+
+
+def _counting(read: Read) -> _Read:
+    return lambda data, lines, rows: (read(data, lines, rows), data.count(b"\n"))
+
+
+def _blocks(path: Path, size: int) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            while block := file.read(size):
+                yield block
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _ahead(items: Iterable[T], work: Callable[[T], U]) -> Iterator[tuple[T, Future[U]]]:
+    """Each item with the work on it, which has begun for a few more of them."""
+    threads = ThreadPoolExecutor(_THREADS)
+    waiting: deque[tuple[T, Future[U]]] = deque()
+    try:
+        for item in items:
+            waiting.append((item, threads.submit(work, item)))
+            if len(waiting) > _THREADS:
+                yield waiting.popleft()
+        while waiting:
+            yield waiting.popleft()
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """What the columns of a Parquet file are called here."""
+    names = list(parse(lambda: pl.read_parquet_schema(path), "Parquet", str(path)))
+    return list(needed_columns(names, RUN, str(path)))
+
+
+def parquet_chunks(path: Path) -> Iterator[pl.DataFrame]:
+    """The rows of a Parquet file, in order.
+
+    In slices, each read by itself: polars' own iteration over a file reads ahead of whoever is slower.
+    """
+    where = str(path)
+    names = list(parse(lambda: pl.read_parquet_schema(path), "Parquet", where))
+    wanted = list(needed_columns(names, RUN, where).values())
+    scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    total = parse(lambda: scan.select(pl.len()).collect().item(), "Parquet", where)
+    step = CHUNK // ROW + 1
+
+    def read(start: int) -> pl.DataFrame:
+        table = parse(lambda: scan.select(wanted).slice(start, step).collect(), "Parquet", where)
+        return to_columns(table, RUN, where, start)
+
+    for _, frame in _ahead(range(0, total, step), read):
+        yield frame.result()
