@@ -36,6 +36,7 @@ FUNCTIONS = {
     "ltrf compare": "ltrf.compare",
     "ltrf tune": "ltrf.tune",
     "study negative-labels": "studies.negative_labels",
+    "study incomplete-judgments": "studies.incomplete_judgments",
 }
 # What only a command line has: where results go, and how they look there.
 OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "studied", "shown", "alpha", "movers"}

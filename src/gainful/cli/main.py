@@ -50,6 +50,8 @@ COMMANDS = {
     "ltrf tune": "Search at random for settings that make an f-ranker better; the validation nDCGf decides.",
     "study negative-labels": "Find what negative labels do to nDCG: bounds, order of runs, reliability, stability, "
     "sensitivity.",
+    "study incomplete-judgments": "Find which of bpref, infAP and nDCG bears incomplete judgments: order of runs, "
+    "decisions, binary and graded.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
     "demo": "Take the five-minute tour on a simulated collection.",
