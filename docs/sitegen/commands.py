@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import gainful as gf
 from gainful.cli.examples import EXAMPLES
 from gainful.cli.main import COMMANDS, GROUPS, app, main
+from sitegen.text import escaped, title
 
 FOLDER = "reference/commands"
 
@@ -50,7 +51,9 @@ def slug(name: str) -> str:
 
 def page(name: str, using: Mapping[str, str], twin: str | None, functions: Mapping[str, str]) -> str:
     """One command: what it does, an example, every option with its default, and where to read on."""
-    parts = [f"# gainful {name}", "", COMMANDS[name], "", "```sh", EXAMPLES[name], "```", ""]
+    parts = [f"# gainful {name}", "", COMMANDS[name], ""]
+    if name in EXAMPLES:
+        parts += ["```sh", EXAMPLES[name], "```", ""]
     parts += ["## Options", "", *(_of_trec_eval() if name == "trec_eval" else _options(name))]
     links = [f"[{title}](../../{path})" for path, title in using.items()]
     if twin is not None:
@@ -64,11 +67,6 @@ def used_in(name: str, written: Mapping[str, str]) -> dict[str, str]:
     """The pages with a line that runs the command, by path, with their titles."""
     line = re.compile(rf"^(\$ )?gainful {re.escape(name)}(?![\w-])", re.MULTILINE)
     return {path: title(text) for path, text in written.items() if line.search(text)}
-
-
-def title(text: str) -> str:
-    """The first heading of a page."""
-    return next(line[2:] for line in text.splitlines() if line.startswith("# "))
 
 
 def headline_of(name: str) -> str:
@@ -98,7 +96,7 @@ def _options(name: str) -> Iterator[str]:
 def _quiet(text: str) -> str:
     """Keep ``runs/*.txt`` from becoming emphasis, and give choices and defaults the look of code."""
     said, *facts = re.split(r" \*+\[(?=(?:choices|default|required|env))", text)
-    said = re.sub(r"(?<!`)([*_<|])(?!`)", r"\\\1", said)
+    said = escaped(said)
     for fact in facts:
         kind, _, value = fact.rstrip("*").rstrip("]").partition(": ")
         values = value.split(", ") if kind == "choices" else [value]

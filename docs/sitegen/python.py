@@ -11,6 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Literal
 
 import gainful as gf
+from sitegen.text import escaped
 
 FOLDER = "reference/python"
 
@@ -65,7 +66,7 @@ def pages() -> dict[str, str]:
         here = sorted((name for name in names if _page_of(name) == page), key=lambda name: inspect.isclass(names[name]))
         if here:
             found[f"{FOLDER}/{page}.md"] = f"# {title}\n\n" + "\n".join(described(name, names[name]) for name in here)
-            rows = (f"| [`{name}`]({page}.md#{name}) | {_escaped(_headline(names[name]), '|')} |\n" for name in here)
+            rows = (f"| [`{name}`]({page}.md#{name}) | {escaped(_headline(names[name]), '|')} |\n" for name in here)
             index += f"| **{title}** | |\n" + "".join(rows)
     return {f"{FOLDER}/index.md": index, **found}
 
@@ -76,7 +77,7 @@ def described(name: str, thing: Any) -> str:
     parts = [f"## {name.removeprefix('gainful.')} {{ #{name} }}", ""]
     if not isinstance(thing, ModuleType) and not _is_error(thing):
         parts += ["```python", signature(name, thing), "```", ""]
-    parts += [_escaped(doc.pop("")), ""]
+    parts += [escaped(doc.pop("")), ""]
     types = _types(thing.__init__ if inspect.isclass(thing) else thing)
     for title, text in doc.items():
         if title == "Parameters":
@@ -86,7 +87,7 @@ def described(name: str, thing: Any) -> str:
         elif title == "Examples":
             parts += ["**Examples**", "", "```pycon", text, "```", ""]
         else:
-            parts += [f"**{title}**", "", _escaped(text), ""]
+            parts += [f"**{title}**", "", escaped(text), ""]
     if inspect.isclass(thing):
         parts += _members(thing)
     return "\n".join(parts)
@@ -180,14 +181,14 @@ def _parameters(thing: Any, text: str, types: Mapping[str, Any]) -> Iterator[str
         first = known.get(names.split(", ")[0])
         if first is not None and first.default is not inspect.Parameter.empty and "," not in names:
             facts.append(f"default `{_readable(first).default!r}`")
-        yield from (label + (f" ({', '.join(facts)})" if facts else ""), f":   {_escaped(said)}", "")
+        yield from (label + (f" ({', '.join(facts)})" if facts else ""), f":   {escaped(said)}", "")
 
 
 def _entries(text: str) -> Iterator[str]:
     for label, said in _pairs(text):
         name = f"gainful.{label}"
         linked = f"[`{label}`]({_page_of(name)}.md#{name})" if label in gf.__all__ else f"`{label}`"
-        yield from (linked, f":   {_escaped(said)}", "")
+        yield from (linked, f":   {escaped(said)}", "")
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -230,10 +231,10 @@ def _members(kind: type) -> Iterator[str]:
         function = member.fget if isinstance(member, property) else inspect.unwrap(getattr(kind, name))
         call = name if isinstance(member, property) else signature(name, getattr(kind, name), math.inf)
         doc = sections(inspect.getdoc(function) or "")
-        yield from (f"`{call}`", f":   {_indented(_escaped(doc[''])).lstrip()}", "")
+        yield from (f"`{call}`", f":   {_indented(escaped(doc[''])).lstrip()}", "")
         for label, said in _pairs(doc.get("Parameters", "")):
             if label:
-                yield from (f"    - `{label}`: {_escaped(said)}",)
+                yield from (f"    - `{label}`: {escaped(said)}",)
         if "Parameters" in doc:
             yield ""
         if "Examples" in doc:
@@ -246,9 +247,3 @@ def _indented(text: str) -> str:
 
 def _is_error(thing: Any) -> bool:
     return inspect.isclass(thing) and issubclass(thing, BaseException)
-
-
-def _escaped(text: str, also: str = "") -> str:
-    """Keep what Markdown would take for emphasis, links or tags; what stands in backticks is left alone."""
-    parts = re.split(r"(``.*?``|`[^`]*`)", text, flags=re.DOTALL)
-    return "".join(part if at % 2 else re.sub(rf"([*_<\[{also}])", r"\\\1", part) for at, part in enumerate(parts))

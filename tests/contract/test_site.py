@@ -12,6 +12,7 @@ import pytest
 import gainful
 from gainful.cli.main import COMMANDS
 from sitegen import commands, links, python, stage
+from sitegen.text import escaped
 
 ROOT = Path(__file__).parents[2]
 
@@ -170,8 +171,8 @@ class TestPython:
         found = python.sections(f"Do it.\n\nMore.\n\n{parameters}\n\nNotes\n-----\nSee x_y.")
         assert list(found) == ["", "Parameters", "Notes"]
         assert list(python._pairs(found["Parameters"])) == [("a, b", "Both of them."), ("c", "One.")]
-        assert python._escaped(found["Notes"]) == r"See x\_y."
-        assert python._escaped("`x_y` and x_y") == r"`x_y` and x\_y"
+        assert escaped(found["Notes"]) == r"See x\_y."
+        assert escaped("`x_y` and x_y") == r"`x_y` and x\_y"
 
 
 def test_nothing_heavy_is_imported():
