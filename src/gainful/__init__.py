@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gainful.meta.sensitivity import Sensitivity, sensitivity
     from gainful.meta.stability import Stability, stability
     from gainful.meta.topics import TopicsNeeded, topics_needed
+    from gainful.report import Report, report
     from gainful.tune.curve import ThresholdCurve
     from gainful.tune.cut import Threshold, apply_threshold
     from gainful.tune.optimize import optimize
@@ -63,6 +64,7 @@ _HOME = {
     "Qrels": "gainful.data.qrels",
     "Rankings": "gainful.data.rankings",
     "Reliability": "gainful.meta.reliability",
+    "Report": "gainful.report",
     "Robustness": "gainful.meta.curves",
     "Run": "gainful.data.run",
     "ScoreMatrix": "gainful.data.scores",
@@ -90,6 +92,7 @@ _HOME = {
     "read_runs": "gainful.io.read",
     "read_scores": "gainful.evaluate",
     "reliability": "gainful.meta.reliability",
+    "report": "gainful.report",
     "robustness": "gainful.meta.robustness",
     "save_chart": "gainful.charts",
     "score": "gainful.evaluate",
@@ -122,6 +125,7 @@ __all__ = [
     "Qrels",
     "Rankings",
     "Reliability",
+    "Report",
     "Robustness",
     "Run",
     "ScoreMatrix",
@@ -149,6 +153,7 @@ __all__ = [
     "read_runs",
     "read_scores",
     "reliability",
+    "report",
     "robustness",
     "save_chart",
     "score",

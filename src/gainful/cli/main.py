@@ -52,6 +52,7 @@ COMMANDS = {
     "sensitivity.",
     "study incomplete-judgments": "Find which of bpref, infAP and nDCG bears incomplete judgments: order of runs, "
     "decisions, binary and graded.",
+    "report": "Put everything on one page: who wins, whether it is real, every topic explained, how far to trust it.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
     "demo": "Take the five-minute tour on a simulated collection.",

@@ -1,0 +1,182 @@
+// Charts: Vega-Lite as the analyses drew them, fitted to the width, in light or dark, with the measures that are chosen.
+const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"];
+const IN_THE_DARK = ["#56b4e9", "#f08a3c", "#3fc39c", "#e3a1c6", "#e69f00", "#9ad3f5", "#e8e8e4", "#f0e442"];
+const FONT = getComputedStyle(document.body).fontFamily;
+const hiddenMeasures = new Set();
+
+function look(dark, narrow) {
+  const [ink, quiet, line] = dark ? ["#e8e8e4", "#a2a7af", "#33373d"] : ["#1b1d21", "#5d626b", "#e6e5df"];
+  return {
+    background: "transparent",
+    font: FONT,
+    range: { category: dark ? IN_THE_DARK : OKABE_ITO },
+    axis: { labelColor: quiet, titleColor: ink, gridColor: line, domainColor: quiet, tickColor: quiet, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 90 : 240, titleLimit: 400 },
+    legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 240 : 200, ...(narrow ? { orient: "bottom", columns: 2 } : {}) },
+    title: { color: ink },
+    text: { color: ink },
+    view: { stroke: null },
+  };
+}
+
+function merged(one, two) {
+  const result = { ...one };
+  for (const [key, value] of Object.entries(two)) {
+    const both = value && typeof value === "object" && !Array.isArray(value) && typeof result[key] === "object";
+    result[key] = both ? merged(result[key], value) : value;
+  }
+  return result;
+}
+
+// Every view of a specification that draws something.
+function views(spec) {
+  const inner = spec.layer || spec.vconcat || spec.hconcat || (spec.spec ? [spec.spec] : null);
+  return inner ? inner.flatMap(views) : [spec];
+}
+
+const measureNames = () => (contents.measures || []).map((measure) => measure.name);
+const measureOf = (value) => measureNames().find((name) => value === name || String(value).startsWith(`${name}: `));
+const isHidden = (value) => { const name = measureOf(value); return name !== undefined && hiddenMeasures.has(name); };
+
+// Only the measures that are chosen, in the colours that they have among all.
+function withMeasures(spec) {
+  const labels = [];
+  for (const [name, rows] of Object.entries(spec.datasets || {})) {
+    for (const row of rows) if (typeof row.measure === "string" && !labels.includes(row.measure)) labels.push(row.measure);
+    spec.datasets[name] = rows.filter((row) => !isHidden(row.measure) && !isHidden(row.other));
+  }
+  for (const view of views(spec)) {
+    const colour = view.encoding && view.encoding.color;
+    if (colour && colour.field === "measure" && colour.type === "nominal") {
+      colour.scale = { ...colour.scale, domain: labels };
+      if (colour.legend !== null) colour.legend = { ...colour.legend, values: labels.filter((label) => !isHidden(label)) };
+    }
+  }
+  return spec;
+}
+
+function withZoom(spec) {
+  const quantitative = (channel) => channel && channel.type === "quantitative" && channel.field;
+  const view = (spec.layer || []).find((one) => {
+    const mark = one.mark && (one.mark.type || one.mark);
+    return ["line", "point", "circle"].includes(mark) && one.encoding && quantitative(one.encoding.x) && quantitative(one.encoding.y);
+  });
+  if (!view) return false;
+  view.params = [...(view.params || []), {
+    name: "zoom",
+    bind: "scales",
+    select: { type: "interval", zoom: "wheel![event.shiftKey]", translate: "[pointerdown[event.shiftKey], window:pointerup] > window:pointermove!" },
+  }];
+  return true;
+}
+
+function fitted(spec, width, tall) {
+  const narrow = width < 560;
+  spec.config = merged(spec.config || {}, look(isDark(), narrow));
+  delete spec.title;
+  const grow = (height) => (typeof height === "number" ? Math.round(height * tall) : height);
+  if (spec.vconcat) {
+    const room = width - (narrow ? 80 : 190);
+    for (const view of spec.vconcat) {
+      view.width = room;
+      if (view.height) view.height = grow(view.height);
+    }
+  } else if (!spec.facet) {
+    const square = typeof spec.width === "number" && spec.width === spec.height;
+    spec.width = square && tall === 1 ? Math.min(width, Math.round(spec.width * 1.2)) : width;
+    if (spec.height) spec.height = grow(spec.height);
+    spec.autosize = { type: "fit", contains: "padding" };
+  }
+  return spec;
+}
+
+function titleOf(spec) {
+  const title = spec.title;
+  if (!title) return "";
+  const text = typeof title === "string" ? title : title.text;
+  return Array.isArray(text) ? text.join(" ") : text;
+}
+
+// The axes, for those who do not see the picture.
+function described(spec) {
+  const titles = views(spec).flatMap((view) => [view.encoding && view.encoding.x, view.encoding && view.encoding.y])
+    .map((channel) => channel && channel.title).filter((title) => typeof title === "string");
+  return `${titleOf(spec)}. ${[...new Set(titles)].join("; ")}`;
+}
+
+async function draw(box, given, { tall = 1 } = {}) {
+  const width = Math.floor(box.clientWidth);
+  if (!width) return;
+  const spec = fitted(withMeasures(structuredClone(given)), width, tall);
+  const zooms = withZoom(spec);
+  if (box.view) box.view.finalize();
+  try {
+    const result = await window.vegaEmbed(box, spec, { renderer: "svg", actions: false, ast: true, tooltip: { theme: "custom" } });
+    box.view = result.view;
+    const picture = box.querySelector("svg");
+    if (picture) picture.setAttribute("aria-label", described(given));
+  } catch (error) {
+    fill(box, absent(`This chart could not be drawn: ${error.message}`));
+    console.error(error);
+  }
+  return zooms;
+}
+
+const drawn = [];
+let queue = Promise.resolve();
+function later(work) { queue = queue.then(work).then(() => new Promise((ready) => setTimeout(ready))); return queue; }
+function redraw() { for (const one of drawn) one(); }
+themed.push(redraw);
+let lastWidth = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth === lastWidth) return;
+  lastWidth = innerWidth;
+  clearTimeout(redraw.soon);
+  redraw.soon = setTimeout(redraw, 150);
+});
+
+// One figure, or several to choose from.
+function figures(list) {
+  let at = 0;
+  const caption = h("span");
+  const box = h("div", { class: "chart" });
+  const zoom = h("p", { class: "hint" }, "Point at a line for its numbers. Shift and the wheel zoom, Shift and dragging move, a double click resets.");
+  const enlarge = h("button", { type: "button", onclick: () => enlarged(list[at].spec) }, "Enlarge");
+  const show = () => later(async () => {
+    fill(caption, titleOf(list[at].spec));
+    zoom.hidden = !(await draw(box, list[at].spec));
+  });
+  drawn.push(show);
+  show();
+  let choice = null;
+  if (list.length > 1) {
+    const select = h("select", { onchange: () => { at = select.selectedIndex; show(); } }, list.map((each) => h("option", {}, each.label)));
+    choice = h("div", { class: "controls" }, h("label", {}, "Shown", select));
+  }
+  return h("div", {}, choice, h("figure", {}, h("figcaption", {}, caption, enlarge), box, zoom));
+}
+
+function enlarged(spec) {
+  const box = h("div", { class: "chart" });
+  const close = h("button", { type: "button", onclick: () => dialog.close() }, "Close");
+  const dialog = h("dialog", { class: "large", "aria-label": titleOf(spec) }, h("figcaption", {}, h("span", {}, titleOf(spec)), close), box);
+  const back = document.activeElement;
+  dialog.addEventListener("close", () => { dialog.remove(); back && back.focus(); });
+  document.body.append(dialog);
+  dialog.showModal();
+  draw(box, spec, { tall: innerHeight > 800 ? 1.7 : 1.3 });
+}
+
+// Which measures the charts show.
+function measureChips() {
+  const names = measureNames();
+  if (names.length < 2) return null;
+  return h("div", { class: "controls" }, h("div", { class: "chips", role: "group", "aria-label": "Measures in the charts" }, names.map((name) => {
+    const button = h("button", { type: "button", "aria-pressed": "true", title: name, onclick: () => {
+      if (hiddenMeasures.has(name)) hiddenMeasures.delete(name);
+      else if (hiddenMeasures.size < names.length - 1) hiddenMeasures.add(name);
+      button.setAttribute("aria-pressed", String(!hiddenMeasures.has(name)));
+      redraw();
+    } }, brief(name));
+    return button;
+  })));
+}

@@ -1,0 +1,277 @@
+"""What is on the page: everything computed by the layers below, gathered into one dict."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gainful import __version__
+from gainful.compare import Comparison, compare
+from gainful.data.policies import Policies
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.data.scores import Scores
+from gainful.errors import DataError, MeasureError, PolicyError
+from gainful.evaluate import evaluate
+from gainful.measures import Measure
+from gainful.progress import track
+from gainful.report.analyses import ANALYSES, Analysis, Content, Task, attempt
+from gainful.report.why import can_be_explained, reasons
+
+# Rankings that are explained: more make a page too large to open.
+MOST_RANKINGS = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Inputs:
+    """What a report is about, read already.
+
+    Parameters
+    ----------
+    qrels, runs, measures, policies
+        As for `report`.
+    settings
+        baseline, test, correction, confidence, alpha, cutoff, resamples, trials, seed, gaps.
+    sources
+        The words that stand for the qrels and the runs on a command line; None if they did not come from files.
+    """
+
+    qrels: Qrels
+    runs: Sequence[Run]
+    measures: Sequence[Measure]
+    policies: Policies
+    settings: dict[str, Any]
+    sources: tuple[str, ...] | None
+
+
+def gather(given: Inputs) -> Content:
+    """Evaluate, compare, analyse and explain: all that the page shows, ready for JSON."""
+    contents: Content = {}
+    findings: list[str] = []
+    found: dict[str, Any] = {}
+
+    def scoring() -> None:
+        policies: dict[str, Any] = dict(given.policies.to_dict())
+        scores = evaluate(given.qrels, list(given.runs), list(given.measures), **policies)
+        averaged = [name for name, how in zip(scores.measures, scores.summaries, strict=True) if how != "gmean"]
+        found["scores"] = scores
+        found["task"] = Task(
+            qrels=given.qrels,
+            runs=given.runs,
+            scores=scores.only(averaged) if averaged else scores,
+            measures=[measure for measure in given.measures if str(measure) in averaged],
+            policies=given.policies,
+            settings=given.settings,
+            findings=findings,
+        )
+        contents.update(_about(given, scores), scores=_scores(scores))
+
+    def comparing() -> None:
+        contents["comparison"] = _comparison(found["task"], given.settings, findings)
+
+    def explaining() -> None:
+        contents["why"] = _why(given, found["scores"])
+
+    sections: dict[str, Content] = {}
+
+    def analysing(key: str, analysis: Analysis) -> None:
+        sections[key] = attempt(analysis, found["task"])
+
+    analyses = [partial(analysing, key, analysis) for key, *_, analysis in ANALYSES]
+    steps: list[Callable[[], None]] = [scoring, comparing, *analyses, explaining]
+    for step in track(steps, len(steps), "Making the report"):
+        step()
+    contents["analyses"] = [
+        {"id": key, "title": title, "lead": lead, "command": command, **sections[key]}
+        for key, title, lead, command, _ in ANALYSES
+    ]
+    contents["findings"] = findings
+    contents["settings"] = given.settings
+    contents["policies"] = given.policies.to_dict()
+    contents["version"] = __version__
+    contents["command"] = command_line(given)
+    contents["python"] = python_line(given)
+    return contents
+
+
+def _about(given: Inputs, scores: Scores) -> Content:
+    labels = given.qrels.frame["relevance"].value_counts(sort=False).drop_nulls().sort("relevance")
+    runs = len(scores.systems)
+    strangers = [name for name, absent in zip(scores.systems, scores.missing, strict=True) if absent]
+    notes = []
+    if strangers:
+        notes.append(
+            f"{len(strangers)} of {runs} runs {'lacks' if len(strangers) == 1 else 'lack'} some judged topics, which "
+            f"are {'left out of their means' if given.policies.missing == 'skip' else 'scored as empty rankings'}."
+        )
+    ignored = max(scores.ignored, default=0)
+    if ignored:
+        notes.append(f"Up to {ignored} topics of a run have no judgments and are not scored.")
+    for measure, undefined in zip(scores.measures, scores.undefined, strict=True):
+        if undefined:
+            notes.append(
+                f"{measure} is undefined in {undefined} of {len(scores.topics)} topics (degenerate: "
+                f"{given.policies.degenerate})."
+            )
+    return {
+        "qrels": given.qrels.name,
+        "systems": list(scores.systems),
+        "topics": list(scores.topics),
+        "judgments": int(labels["count"].sum()),
+        "labels": [[label, count] for label, count in labels.iter_rows()],
+        "measures": [
+            {
+                "name": str(measure),
+                "headline": measure.definition.headline,
+                "higher": measure.definition.higher,
+                "summary": measure.definition.summary,
+                "explained": can_be_explained(measure),
+            }
+            for measure in given.measures
+        ],
+        "missing": list(scores.missing),
+        "notes": notes,
+    }
+
+
+def _scores(scores: Scores) -> Content:
+    """Per measure: the scores of systems × topics, the summary of each system, and the mean of each topic."""
+    summary = scores.summary()
+    return {
+        name: {
+            "values": [_numbers(row) for row in scores[name].values],
+            "summary": _numbers(summary[at]),
+            "topic_means": _numbers(_topic_means(scores[name].values)),
+        }
+        for at, name in enumerate(scores.measures)
+    }
+
+
+def _topic_means(values: np.typing.NDArray[np.float64]) -> np.typing.NDArray[np.float64]:
+    """The mean over the systems that have a score."""
+    there = ~np.isnan(values)
+    number = there.sum(axis=0)
+    total = np.where(there, values, 0.0).sum(axis=0)
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+
+
+def _comparison(task: Task, settings: dict[str, Any], findings: list[str]) -> Content:
+    names = ("baseline", "test", "correction", "confidence", "resamples", "seed", "gaps")
+    try:
+        result = compare(task.scores, **{name: settings[name] for name in names})
+    except (DataError, MeasureError, PolicyError) as error:
+        return {"absent": f"{str(error)[:1].upper()}{str(error)[1:]}"}
+    findings.extend(_leads(result, settings["alpha"]))
+    return {
+        "baseline": result.baseline,
+        "correction": result.correction,
+        "line": str(result),
+        "notes": list(result.notes),
+        "measures": {
+            one.measure: {
+                "topics": len(one.topics),
+                "mean": _numbers(one.mean),
+                "low": _numbers(one.low),
+                "high": _numbers(one.high),
+                "first": one.first.tolist(),
+                "second": one.second.tolist(),
+                "difference": _numbers(one.difference),
+                "difference_low": _numbers(one.difference_low),
+                "difference_high": _numbers(one.difference_high),
+                "effect": _numbers(one.effect),
+                "wins": one.wins.tolist(),
+                "ties": one.ties.tolist(),
+                "losses": one.losses.tolist(),
+                "direction": (one.sign() * one.direction).astype(int).tolist(),
+                "p": _significant_digits(one.p),
+                "p_corrected": _significant_digits(one.p_corrected),
+            }
+            for one in result.contrasts
+        },
+    }
+
+
+def _leads(result: Comparison, alpha: float) -> list[str]:
+    """Who leads by each measure, and whom it beats."""
+    sentences = []
+    for one in result.contrasts:
+        if one.higher == "neither":
+            continue
+        at = int(np.argmax(one.sign() * one.mean))
+        name, mean = result.systems[at], f"{one.mean[at]:.3f} ({one.low[at]:.3f} to {one.high[at]:.3f})"
+        least = " (lower is better)" if one.higher == "worse" else ""
+        lead = f"{name} leads in {one.measure}{least} with {mean}"
+        if result.baseline is None:
+            beaten, others = int(one.better(alpha)[at].sum()), len(result.systems) - 1
+            lead += f", significantly better than {beaten} of {others} other{'s' if others > 1 else ''}"
+        sentences.append(f"{lead}.")
+    return sentences
+
+
+def _why(given: Inputs, scores: Scores) -> Content:
+    """The rankings of every run and topic, explained; of too many, those of the first runs by the first measure."""
+    explained = [measure for measure in given.measures if can_be_explained(measure)]
+    if given.policies.ties == "expected":
+        return {"absent": "Under ties: expected there is no one ranking to show: every order of tied documents counts."}
+    runs, topics = len(scores.systems), len(scores.topics)
+    most = max(0, MOST_RANKINGS // topics)
+    if not most:
+        return {"absent": f"With {topics} topics the rankings are too many to be shown: 'gainful explain' tells them."}
+    chosen = list(range(runs))
+    if runs > most:
+        summary = scores.summary()[0]
+        sign = -1.0 if scores.higher[0] == "worse" else 1.0
+        chosen = sorted(np.argsort(-sign * summary, kind="stable")[:most].tolist())
+    content = reasons(
+        given.qrels,
+        [given.runs[at] for at in chosen],
+        explained,
+        given.policies,
+        ranks=given.settings["cutoff"],
+    )
+    return {"systems": chosen, **content}
+
+
+def command_line(given: Inputs) -> str | None:
+    """What to type to get this report again, but for the file it goes to; None if it was not made from files."""
+    if given.sources is None:
+        return None
+    words = ["gainful", "report", *given.sources]
+    for measure in given.measures:
+        words += ["-m", str(measure)]
+    for name, value in _unusual(given).items():
+        words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
+    return shlex.join(words)
+
+
+def python_line(given: Inputs) -> str:
+    """The same as a call."""
+    settings = "".join(f", {name}={value!r}" for name, value in _unusual(given).items())
+    first, rest = "qrels", "runs"
+    if given.sources is not None:
+        first, rest = repr(given.sources[0]), repr(list(given.sources[1:]))
+    return f"gf.report({first}, {rest}, {[str(measure) for measure in given.measures]}{settings})"
+
+
+def _unusual(given: Inputs) -> dict[str, Any]:
+    """Settings and policies that are not the defaults; the seed is always told."""
+    from gainful.report import DEFAULTS
+
+    every = {**given.settings, **given.policies.to_dict()}
+    return {name: value for name, value in every.items() if name == "seed" or value != DEFAULTS[name]}
+
+
+def _numbers(values: Any, digits: int = 6) -> list[float | None]:
+    """Rounded; None for what is no number."""
+    return [round(value, digits) if math.isfinite(value) else None for value in np.asarray(values).tolist()]
+
+
+def _significant_digits(values: Any) -> list[float]:
+    """p-values to four digits that count."""
+    return [float(f"{value:.4g}") for value in np.asarray(values).tolist()]
