@@ -32,7 +32,7 @@ from gainful.studies.incomplete_judgments_found import (
     findings_of_orders,
     findings_of_weights,
 )
-from gainful.studies.result import Exhibit, Finding, Study
+from gainful.studies.result import Exhibit, Finding, Study, absences
 
 PAPER = (
     "Bompada, Chang, Chen, Kumar and Shenoy: On the Robustness of Relevance Measures with Incomplete Judgments, "
@@ -113,17 +113,18 @@ def incomplete_judgments(
     loaded = load_collections(collections, seed=seed)
     kept = [replace(one, runs=_complete(one, least_returned)) for one in loaded]
     heavier = tuple(float(weight) for weight in weights)
-    depleted, absent = [], {}
+    depleted: list[Depleted] = []
+    lacking: dict[str, dict[str, str]] = {}
     for one, used in zip(loaded, kept, strict=True):
         if used.too_few is not None:
             left = f" that returned {least_returned:.0%} of what they could" if len(one.runs) > len(used.runs) else ""
-            absent[one.name] = dict.fromkeys((*_OF_ORDERS, *_OF_DECISIONS, *_OF_WEIGHTS), f"{used.too_few}{left}")
+            lacking[one.name] = dict.fromkeys((*_OF_ORDERS, *_OF_DECISIONS, *_OF_WEIGHTS), f"{used.too_few}{left}")
             continue
         found = _deplete(used, steps, trials, heavier, rel, pairs, alpha, seed)
-        absent[one.name] = _lacking(found)
+        lacking[one.name] = _lacking(found)
         depleted.append(Depleted(name=one.name, found=found))
     with_orders, with_decisions, with_weights = (
-        [one for one in depleted if exhibits[0] not in absent[one.name]]
+        [one for one in depleted if exhibits[0] not in lacking[one.name]]
         for exhibits in (_OF_ORDERS, _OF_DECISIONS, _OF_WEIGHTS)
     )
     exhibits: list[Exhibit] = [properties_table(loaded, kept, rel)]
@@ -132,22 +133,17 @@ def incomplete_judgments(
     exhibits += [knee_table(with_decisions, by="accuracy")] if with_decisions else []
     exhibits += [weights_figure(with_weights)] if with_weights else []
     findings: list[Finding] = []
-    for one in depleted:
-        findings += findings_of_orders(one) if one in with_orders else ()
-        findings += findings_of_decisions(one) if one in with_decisions else ()
-        findings += findings_of_weights(one) if one in with_weights else ()
-    made = {exhibit.name for exhibit in exhibits}
+    for studied in depleted:
+        findings += findings_of_orders(studied) if studied in with_orders else ()
+        findings += findings_of_decisions(studied) if studied in with_decisions else ()
+        findings += findings_of_weights(studied) if studied in with_weights else ()
     return Study(
         name="incomplete-judgments",
         paper=PAPER,
         collections=tuple(one.name for one in loaded),
         exhibits=tuple(exhibits),
         findings=tuple(findings),
-        absent={
-            f"{exhibit} of {name}" if exhibit in made else exhibit: f"{name} {why}"
-            for name, lacking in absent.items()
-            for exhibit, why in lacking.items()
-        },
+        absent=absences(lacking, exhibits),
         settings={
             "levels": list(steps),
             "trials": trials,
@@ -192,7 +188,7 @@ def _deplete(
 
 def _lacking(found: Robustness) -> dict[str, str]:
     """Exhibits that cannot be made, and why."""
-    lacking = {}
+    lacking: dict[str, str] = {}
     if np.isnan(found.taus).any():
         lacking |= dict.fromkeys((*_OF_ORDERS, *_OF_WEIGHTS), "has runs that all score the same under all judgments")
     if any(cells[0] == Decisions() for cells in found.decisions):

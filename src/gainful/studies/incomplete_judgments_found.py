@@ -156,14 +156,17 @@ def findings_of_decisions(one: Depleted) -> Iterator[Finding]:
 
 def findings_of_weights(one: Depleted) -> Iterator[Finding]:
     """What the paper says of binary and graded nDCG."""
-    curves = {"τ": one.graded_tau, "accuracy": lambda at: one.graded_decided(at, "accuracy")}
+    curves: dict[str, list[FloatArray]] = {
+        "τ": [one.graded_tau(at) for at in range(len(one.weights))],
+        "accuracy": [one.graded_decided(at, "accuracy") for at in range(len(one.weights))],
+    }
     claims = {
         "τ": "keeps the order of runs as binary nDCG does",
         "accuracy": "decides on pairs of runs as binary nDCG does",
     }
-    for what, of in curves.items():
-        for at, weight in enumerate(one.weights[1:], 1):
-            apart = np.abs(of(at) - of(0))
+    for what, (binary, *graded) in curves.items():
+        for weight, curve in zip(one.weights[1:], graded, strict=True):
+            apart = np.abs(curve - binary)
             if not np.isnan(apart).any():
                 yield _finding(
                     one,

@@ -16,9 +16,9 @@ from gainful.meta.sensitivity import sensitivity
 from gainful.meta.stability import stability
 from gainful.stats.resample import check_resamples
 from gainful.studies.collections import Collections, StudyCollection, load_collections
-from gainful.studies.negative_labels_exhibits import bounds_table, exhibits_of_runs, label_table
+from gainful.studies.negative_labels_exhibits import OF_RUNS, bounds_table, exhibits_of_runs, label_table
 from gainful.studies.negative_labels_found import NORMS, Compared, bounded, findings, label
-from gainful.studies.result import Study
+from gainful.studies.result import Study, absences
 
 PAPER = "Gienapp, Fröbe, Hagen and Potthast: The Impact of Negative Relevance Judgments on NDCG, CIKM 2020"
 
@@ -88,12 +88,7 @@ def negative_labels(
         if one.too_few is None
     ]
     exhibits = [label_table(loaded), bounds_table(bounds), *(exhibits_of_runs(compared) if compared else ())]
-    absent = {
-        name if not compared else f"{name} of {one.name}": f"{one.name} {one.too_few}"
-        for one in loaded
-        if one.too_few is not None
-        for name in ("Table 2b", "Figure 2c", "Table 2d", "Figure 2e", "Figure 2f")
-    }
+    lacking = {one.name: dict.fromkeys(OF_RUNS, one.too_few) for one in loaded if one.too_few is not None}
     by_name = {one.name: one for one in compared}
     found = [
         finding
@@ -109,7 +104,7 @@ def negative_labels(
         collections=tuple(one.name for one in loaded),
         exhibits=tuple(exhibits),
         findings=tuple(found),
-        absent=absent,
+        absent=absences(lacking, exhibits),
         settings={"cutoffs": list(cutoffs), "pool_depth": pool_depth, **Policies().to_dict(), **settings},
     )
 

@@ -32,6 +32,8 @@ _PUBLISHED_PHI = {
 }
 _PUBLISHED_CUTOFFS = (5, 10, 15, 20)
 
+# Exhibits that need runs to set against each other.
+OF_RUNS = ("Table 2b", "Figure 2c", "Table 2d", "Figure 2e", "Figure 2f")
 # Levels of significance, of the curves and of what a screen shows of them.
 _LEVELS = tuple(level / 100 for level in range(1, 100))
 _BRIEF_LEVELS = (0.01, 0.05, 0.1)
@@ -80,7 +82,7 @@ def bounds_table(bounds: Mapping[str, Boundedness]) -> Exhibit:
                 "topics": row["topics"],
                 "below 0": row["share_below_0"],
                 "at most -1": row["share_at_most_minus_1"],
-                "lowest": row["lowest"],
+                "lowest": row["lowest"] + 0.0,  # no -0
             }
         )
     published = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -192,3 +192,22 @@ def with_published(ours: pl.DataFrame, published: Sequence[Mapping[str, object]]
     theirs = pl.DataFrame(rows, infer_schema_length=None)
     same = {name: ours.schema[name] for name in theirs.columns if name in ours.schema}
     return pl.concat([ours, theirs.cast(same)], how="diagonal")  # type: ignore[arg-type]
+
+
+def absences(lacking: Mapping[str, Mapping[str, str]], exhibits: Iterable[Exhibit]) -> dict[str, str]:
+    """What `Study.absent` holds: exhibits that no collection allows, and those that only some do not.
+
+    Parameters
+    ----------
+    lacking
+        By collection, the exhibits that it does not allow, and why.
+    exhibits
+        Those that could be made, of other collections.
+    """
+    made = {exhibit.name for exhibit in exhibits}
+    reasons: dict[str, list[str]] = {}
+    for collection, why in lacking.items():
+        for name, reason in why.items():
+            key = f"{name} of {collection}" if name in made else name
+            reasons.setdefault(key, []).append(reason if name in made else f"{collection} {reason}")
+    return {name: "; ".join(found) for name, found in reasons.items()}
