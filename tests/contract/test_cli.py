@@ -37,6 +37,7 @@ FUNCTIONS = {
     "ltrf tune": "ltrf.tune",
     "study negative-labels": "studies.negative_labels",
     "study incomplete-judgments": "studies.incomplete_judgments",
+    "study gain-discount": "studies.gain_discount",
 }
 # What only a command line has: where results go, and how they look there.
 OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "studied", "shown", "alpha", "movers"}

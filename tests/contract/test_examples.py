@@ -12,6 +12,7 @@ from gainful.cli.main import COMMANDS
 
 # What makes an example cheap without changing what it shows.
 CHEAPER = {"optimize": "--splits 1 --starts 1", "ltrf train": "--rounds 5", "ltrf tune": "--rounds 5"}
+CHEAPER |= {"study gain-discount": "--splits 0 --starts 1 --gain-cutoffs 10"}
 # Its own test follows the whole tour.
 ELSEWHERE = {"demo"}
 

@@ -23,6 +23,7 @@ EXAMPLES = {
     "ltrf compare": "gainful ltrf compare answers.csv --losses bce,ordinal --chart loss.svg",
     "ltrf tune": "gainful ltrf tune answers.csv --loss ordinal --trials 5 --save tuned",
     "study negative-labels": "gainful study negative-labels qrels.txt runs/ --chart labels.svg",
+    "study gain-discount": "gainful study gain-discount qrels.txt runs/ --discount-cutoffs 10,20",
     "study incomplete-judgments": "gainful study incomplete-judgments qrels.txt runs/ --trials 5",
     "measures": "gainful measures nDCG",
     "simulate": "gainful simulate track --topics 25 --systems 12 --seed 7",

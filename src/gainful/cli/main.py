@@ -50,6 +50,8 @@ COMMANDS = {
     "ltrf tune": "Search at random for settings that make an f-ranker better; the validation nDCGf decides.",
     "study negative-labels": "Find what negative labels do to nDCG: bounds, order of runs, reliability, stability, "
     "sensitivity.",
+    "study gain-discount": "Find which gain and discount make nDCG most reliable, and how far those that people use are "
+    "from it.",
     "study incomplete-judgments": "Find which of bpref, infAP and nDCG bears incomplete judgments: order of runs, "
     "decisions, binary and graded.",
     "report": "Put everything on one page: who wins, whether it is real, every topic explained, how far to trust it.",

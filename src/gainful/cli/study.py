@@ -20,6 +20,7 @@ from gainful.cli.shell import one_line_each, shell_of
 from gainful.errors import DataError
 from gainful.io.compression import split_compression
 from gainful.io.write import write_atomically
+from gainful.studies.gain_discount import gain_discount as study_gain_discount
 from gainful.studies.incomplete_judgments import incomplete_judgments as study_incomplete_judgments
 from gainful.studies.negative_labels import negative_labels as study_negative_labels
 from gainful.studies.result import Exhibit, Study
@@ -160,6 +161,45 @@ def incomplete_judgments(
         )
     studied.show(study, shown)
 
+
+@shell_of(study_gain_discount)
+def gain_discount(
+    files: Files = (),
+    /,
+    *,
+    cutoff: Whole = 20,
+    discount_cutoffs: Annotated[tuple[int, ...], WHOLES, Parameter(show_default=commas)] = (10, 20, 100),
+    gain_cutoffs: Annotated[tuple[int, ...], WHOLES, Parameter(show_default=commas)] = (3, 10, 20, 100, 200),
+    phi: float = 0.95,
+    best: Whole = 30,
+    starts: Whole = 2,
+    splits: Whole = 5,
+    resamples: Whole = 1000,
+    seed: Whole = 0,
+    studied: Studied = _STUDIED,
+    shown: Shown = Shown(),
+) -> None:
+    """See `gainful.studies.gain_discount`.
+
+    Parameters
+    ----------
+    files
+        Judgments, then runs: files, folders or globs; see --collection for more than one collection.
+    """
+    with studied.working(shown):
+        study = study_gain_discount(
+            studied.collections(files),
+            cutoff=cutoff,
+            discount_cutoffs=discount_cutoffs,
+            gain_cutoffs=gain_cutoffs,
+            phi=phi,
+            best=best,
+            starts=starts,
+            splits=splits,
+            resamples=resamples,
+            seed=seed,
+        )
+    studied.show(study, shown)
 
 
 def _collection(text: str) -> tuple[str, tuple[str, str | tuple[()]]]:
