@@ -89,5 +89,5 @@ def gathered(run: LargeRun, pool: Pool, unjudged: Unjudged) -> Iterator[pl.DataF
         for number, (begin, end) in enumerate(pairwise(edges.tolist())):
             if begin < end:
                 spill.add(number, chunk[order[begin:end]])
-    for number in spill.bins:
-        yield pl.concat(spill.read(number), rechunk=True)
+    for name in spill.bins:
+        yield pl.concat(spill.read(name), rechunk=True)

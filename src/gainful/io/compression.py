@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import IO
 
 import polars as pl
 
@@ -40,7 +39,11 @@ _UNPACK: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
     b"\xfd7zXZ\x00": ("xz", lzma.decompress),
     b"BZh": ("bzip2", bz2.decompress),
 }
-_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"gzip": gzip.GzipFile, "xz": lzma.LZMAFile, "bzip2": bz2.BZ2File}
+_OPEN: dict[str, Callable[[Path], io.BufferedIOBase]] = {
+    "gzip": gzip.GzipFile,
+    "xz": lzma.LZMAFile,
+    "bzip2": bz2.BZ2File,
+}
 # About as long as a line of a run is, where only lines can be counted.
 _LINE = 40
 _PACK: dict[str, Callable[[bytes], bytes]] = {

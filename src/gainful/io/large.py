@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import polars as pl
@@ -34,8 +35,10 @@ ROW = 32
 # Text from this size on is read in chunks.
 STREAMED = 1 << 27
 # By how much files are smaller than the text they hold.
-_PACKED = 4
+PACKED = 4
 _THREADS = min(os.cpu_count() or 1, 8)
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -57,7 +60,7 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
     """
     try:
         status = path.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size < STREAMED // _PACKED:
+        if not stat.S_ISREG(status.st_mode) or status.st_size < STREAMED // PACKED:
             return None
         with path.open("rb") as file:
             head = file.read(HEAD)
@@ -68,14 +71,16 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
     packed = is_compressed(head)
     if packed:
         head, tail = next(decompress_blocks(path, str(path), HEAD), b""), b""
+    if not head:
+        return None
     form = tell(head, tail, path)
-    size = status.st_size * (_PACKED if packed or form.kind == "parquet" else 1)
+    size = status.st_size * (PACKED if packed or form.kind == "parquet" else 1)
     if size < STREAMED or form.kind in ("json", "arrow") or (packed and form.kind == "parquet"):
         return None
     if form.kind == "parquet":
         return runs_of(partial(parquet_chunks, path), parquet_columns(path), size, name, str(path))
-    file = _Text(path, form, packed)
-    return runs_of(file.chunks, file.columns(), size, name, str(path))
+    text = _Text(path, form, packed)
+    return runs_of(text.chunks, text.columns(), size, name, str(path))
 
 
 def runs_of(
@@ -179,27 +184,35 @@ def _ahead(items: Iterable[T], work: Callable[[T], U]) -> Iterator[tuple[T, Futu
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def parquet_columns(path: Path) -> list[str]:
-    """What the columns of a Parquet file are called here."""
+def parquet_columns(path: Path, told: Mapping[str, str] = _NOTHING) -> dict[str, str]:
+    """Which columns of a Parquet file hold what; those whose one value is told need not be in it."""
     names = list(parse(lambda: pl.read_parquet_schema(path), "Parquet", str(path)))
-    return list(needed_columns(names, RUN, str(path)))
+    return needed_columns([*(name for name in told if name not in names), *names], RUN, str(path))
 
 
-def parquet_chunks(path: Path) -> Iterator[pl.DataFrame]:
+def parquet_chunks(path: Path, told: Mapping[str, str] = _NOTHING) -> Iterator[pl.DataFrame]:
     """The rows of a Parquet file, in order.
 
     In slices, each read by itself: polars' own iteration over a file reads ahead of whoever is slower.
+
+    Parameters
+    ----------
+    path
+        The file.
+    told
+        Columns with one value, which is not in the file.
     """
     where = str(path)
-    names = list(parse(lambda: pl.read_parquet_schema(path), "Parquet", where))
-    wanted = list(needed_columns(names, RUN, where).values())
+    wanted = parquet_columns(path, told).values()
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    inside = parse(scan.collect_schema, "Parquet", where).names()
+    outside = [pl.lit(told[name]).alias(name) for name in wanted if name not in inside]
     total = parse(lambda: scan.select(pl.len()).collect().item(), "Parquet", where)
     step = CHUNK // ROW + 1
 
     def read(start: int) -> pl.DataFrame:
-        table = parse(lambda: scan.select(wanted).slice(start, step).collect(), "Parquet", where)
-        return to_columns(table, RUN, where, start)
+        rows = scan.select(name for name in wanted if name in inside).slice(start, step)
+        return to_columns(parse(rows.collect, "Parquet", where).with_columns(outside), RUN, where, start)
 
     for _, frame in _ahead(range(0, total, step), read):
         yield frame.result()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,6 +15,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import LargeRun, Run
 from gainful.errors import DataError
 from gainful.io.compression import split_compression
+from gainful.io.dataset import data_set_runs, is_data_set, natural
 from gainful.io.encoding import id_text
 from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, read_file
 from gainful.io.large import large_runs
@@ -231,25 +231,29 @@ def _is_one_run(source: Mapping[object, object]) -> bool:
 
 
 def _find_files(path: Path) -> list[Path]:
+    """Files and data sets."""
+    if is_data_set(path):
+        return [path]
     if os.path.isdir(path):
         try:
-            files = [file for file in path.iterdir() if file.is_file() and not file.name.startswith(".")]
+            found = [file for file in path.iterdir() if not file.name.startswith(".") and _may_be_run(file)]
         except OSError as error:
             raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-        if not files:
+        if not found:
             raise DataError(f"{path}: expected a folder of runs, got one without files")
     elif os.path.exists(path) or not glob.has_magic(str(path)):
-        files = [path]
+        found = [path]
     else:
-        files = [Path(name) for name in glob.glob(str(path), recursive=True) if os.path.isfile(name)]
-        if not files:
+        found = [file for file in map(Path, glob.glob(str(path), recursive=True)) if _may_be_run(file)]
+        sets = {file for file in found if os.path.isdir(file)}
+        found = [file for file in found if sets.isdisjoint(file.parents)]
+        if not found:
             raise DataError(f"{path}: no file matches")
-    return sorted(files, key=_natural)
+    return sorted(found, key=natural)
 
 
-def _natural(path: Path) -> tuple[list[str | int], str]:
-    parts = re.split(r"(\d+)", str(path).casefold())
-    return [int(part) if part.isdecimal() else part for part in parts], str(path)
+def _may_be_run(path: Path) -> bool:
+    return os.path.isfile(path) or is_data_set(path)
 
 
 def _run_name(path: Path) -> str:
@@ -288,7 +292,7 @@ def _read_several(source: object, name: str) -> list[Run | LargeRun]:
     if isinstance(source, Run | LargeRun):
         return [source]
     if isinstance(source, Path):
-        large = large_runs(source, name)
+        large = data_set_runs(source, name) if is_data_set(source) else large_runs(source, name)
         if large is not None:
             return [*large]
     frame = read_file(source, RUN) if isinstance(source, Path) else read_object(source, RUN)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from gainful.errors import DataError
@@ -14,12 +15,13 @@ from gainful.errors import DataError
 Read = Callable[[bytes, int, int], pl.DataFrame]
 
 
-def _ends(data: bytes, *, inside: bool) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _ends(data: bytes, *, inside: bool) -> npt.NDArray[np.int64]:
     """Where the records end, of a text with quotes that begins inside of them or not."""
     text = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     quotes = np.searchsorted(np.flatnonzero(text == ord('"')), ends)
-    return ends[(quotes + inside) % 2 == 0] + 1
+    after: npt.NDArray[np.int64] = ends[(quotes + inside) % 2 == 0] + 1
+    return after
 
 
 def first_record(data: bytes, *, quotes: bool = False) -> int:

@@ -106,9 +106,9 @@ def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> tupl
     if before and data.startswith(BOM):  # part of an id here, but not to polars
         frame, lines = read_lines(_filler(layout) + data, layout, where, before - 1)
         return frame[1:], lines - 1
-    frame = _read_part(data, _separator(data), layout)
-    if frame is not None:
-        return frame, frame.height
+    plain = _read_part(data, _separator(data), layout)
+    if plain is not None:
+        return plain, plain.height
     return _read_any(data, layout, where, before), data.count(b"\n") + (not data.endswith(b"\n"))
 
 

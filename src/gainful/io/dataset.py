@@ -1,0 +1,104 @@
+"""Parquet data sets: a folder of parts that together are one table, as Spark, Dask and polars write it.
+
+Such a folder is told by its name (``bm25.parquet/``), by the ``_SUCCESS`` or ``_metadata`` beside the parts, or by
+folders in it that are called ``key=value``. A folder called ``run=…`` or ``query_id=…`` (or another spelling of these)
+gives all rows below it that run or topic; other keys mean nothing here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
+
+import polars as pl
+
+from gainful.data.run import LargeRun
+from gainful.errors import DataError
+from gainful.io.encoding import id_text
+from gainful.io.large import PACKED, parquet_chunks, parquet_columns, runs_of
+from gainful.io.tables import match_columns
+from gainful.io.text import RUN
+
+_SIGNS = ("_SUCCESS", "_metadata", "_common_metadata")
+
+
+def is_data_set(path: Path) -> bool:
+    """Whether this is a folder whose files are one table."""
+    if not os.path.isdir(path):
+        return False
+    if path.suffix.lower() == ".parquet":
+        return True
+    try:
+        with os.scandir(path) as entries:
+            return any(
+                entry.name in _SIGNS or ("=" in entry.name.strip("=") and entry.is_dir())
+                for entry in entries
+                if not entry.name.startswith(".")
+            )
+    except OSError:
+        return False  # whoever reads the folder says why
+
+
+def data_set_files(path: Path) -> list[Path]:
+    """The files of a data set, in the natural order of their names; what is hidden or begins with ``_`` is not data."""
+    found = []
+    for folder, folders, names in os.walk(path, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        found += [Path(folder, name) for name in names if not name.startswith((".", "_"))]
+    if not found:
+        raise DataError(f"{path}: expected a data set, got a folder without files")
+    return sorted(found, key=natural)
+
+
+def _refuse(error: OSError) -> None:
+    raise DataError(f"{error.filename}: cannot be read: {error.strerror}") from None
+
+
+def natural(path: Path) -> tuple[list[str | int], str]:
+    """A key that sorts ``part2`` before ``part10``."""
+    parts = re.split(r"(\d+)", str(path).casefold())
+    return [int(part) if part.isdecimal() else part for part in parts], str(path)
+
+
+def data_set_runs(path: Path, name: str) -> list[LargeRun]:
+    """The runs of a data set, to be read in chunks.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    name
+        Name of the run if the data set does not tell.
+    """
+    files: dict[str | None, list[Path]] = {}
+    for file in data_set_files(path):
+        files.setdefault(_told(file, path).get("run"), []).append(file)
+    found = []
+    for run, parts in files.items():
+        size = PACKED * sum(part.stat().st_size for part in parts)
+        chunks = partial(_chunks, parts, path)
+        if run is not None:
+            found.append(LargeRun(run, chunks, size))
+        else:
+            found += runs_of(chunks, parquet_columns(parts[0], _told(parts[0], path)), size, name, str(path))
+    return found
+
+
+def _chunks(files: list[Path], root: Path) -> Iterator[pl.DataFrame]:
+    for file in files:
+        told = _told(file, root)
+        kept = [*RUN.kept, "run"] if "run" not in told else RUN.kept
+        for chunk in parquet_chunks(file, told):
+            # Parts may differ in columns that do not matter.
+            yield chunk.select(column for column in kept if column in chunk.columns)
+
+
+def _told(file: Path, root: Path) -> dict[str, str]:
+    """The topic and the run that the folders between a data set and a file of it say."""
+    named = dict(part.split("=", 1) for part in file.relative_to(root).parts[:-1] if "=" in part)
+    found = match_columns(list(named), RUN)
+    return {column: id_text(unquote(named[key])) for column, key in found.items() if column in ("query_id", "run")}
