@@ -22,7 +22,7 @@ PAGES = {
     "tune": ("Tune the measure, cut the run", ("tune",)),
     "ltrf": ("Learn to rank and filter", ("ltrf",)),
     "reports": ("Report and studies", ("report", "studies")),
-    "measures": ("Measures", ("measures",)),
+    "measures": ("Name, define and check measures", ("measures",)),
     "data": ("Data and files", ("data", "io", "engine")),
     "rest": ("Charts and errors", ("charts", "errors")),
 }
@@ -36,9 +36,6 @@ HEAD = """# Python
 
 Whatever a command prints, the function of its name returns as an object with `to_frame()`, `to_dict()` and `chart()`.
 A path, a dict of dicts, a frame of polars, pandas or pyarrow: wherever judgments or runs are wanted, each will do.
-
-| name | what it is |
-|---|---|
 """
 
 
@@ -67,7 +64,7 @@ def pages() -> dict[str, str]:
         if here:
             found[f"{FOLDER}/{page}.md"] = f"# {title}\n\n" + "\n".join(described(name, names[name]) for name in here)
             rows = (f"| [`{name}`]({page}.md#{name}) | {escaped(_headline(names[name]), '|')} |\n" for name in here)
-            index += f"| **{title}** | |\n" + "".join(rows)
+            index += f"\n## {title}\n\n| name | what it is |\n|---|---|\n" + "".join(rows)
     return {f"{FOLDER}/index.md": index, **found}
 
 
@@ -200,7 +197,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 
 def shown_type(kind: Any) -> str:
     """A type as a reader wants it: the words to choose from, or a short name; nothing if anything goes."""
-    if kind is Any or kind is inspect.Parameter.empty:
+    if kind in (Any, object, inspect.Parameter.empty):
         return ""
     if typing.get_origin(kind) is Literal:
         return f"`{' | '.join(map(repr, typing.get_args(kind)))}`"
