@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import re
 import typing
 from collections.abc import Iterator, Mapping
-from types import FunctionType, ModuleType
-from typing import Any, Literal
+from dataclasses import is_dataclass
+from types import FunctionType, ModuleType, UnionType
+from typing import Any, Literal, Union
 
 import gainful as gf
 from sitegen.text import escaped
@@ -39,6 +41,7 @@ A path, a dict of dicts, a frame of polars, pandas or pyarrow: wherever judgment
 """
 
 
+@functools.cache
 def public() -> dict[str, Any]:
     """Every public object by its full name, those of public packages too."""
     found = {f"gainful.{name}": getattr(gf, name) for name in gf.__all__}
@@ -131,6 +134,8 @@ def _readable(parameter: inspect.Parameter) -> inspect.Parameter:
     default = parameter.default
     if default is inspect.Parameter.empty:
         return parameter
+    if is_dataclass(default) and not isinstance(default, type) and default == type(default)():
+        return parameter.replace(default=_Text(f"{type(default).__name__}()"))
     if isinstance(default, FunctionType | type):
         return parameter.replace(default=_Text(default.__name__))
     if type(default).__repr__ is object.__repr__ or "factory" in repr(default):
@@ -183,8 +188,8 @@ def _parameters(thing: Any, text: str, types: Mapping[str, Any]) -> Iterator[str
 
 def _entries(text: str) -> Iterator[str]:
     for label, said in _pairs(text):
-        name = f"gainful.{label}"
-        linked = f"[`{label}`]({_page_of(name)}.md#{name})" if label in gf.__all__ else f"`{label}`"
+        names = [name for name in public() if name.endswith(f".{label}")]
+        linked = f"[`{label}`]({_page_of(names[0])}.md#{names[0]})" if names else f"`{label}`"
         yield from (linked, f":   {escaped(said)}", "")
 
 
@@ -199,11 +204,17 @@ def shown_type(kind: Any) -> str:
     """A type as a reader wants it: the words to choose from, or a short name; nothing if anything goes."""
     if kind in (Any, object, inspect.Parameter.empty):
         return ""
+    text = _written(kind)
+    return f"`{text}`" if len(text) <= WIDTH else ""
+
+
+def _written(kind: Any) -> str:
     if typing.get_origin(kind) is Literal:
-        return f"`{' | '.join(map(repr, typing.get_args(kind)))}`"
-    text = kind if isinstance(kind, str) else inspect.formatannotation(kind)
-    text = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", text)
-    return f"`{text}`" if len(text) <= 60 else ""
+        return " | ".join(map(repr, typing.get_args(kind)))
+    if typing.get_origin(kind) in (Union, UnionType):
+        return " | ".join(map(_written, typing.get_args(kind)))
+    text = "None" if kind is type(None) else kind if isinstance(kind, str) else inspect.formatannotation(kind)
+    return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", text)
 
 
 def _types(function: Any) -> dict[str, Any]:

@@ -10,7 +10,9 @@ _CODE = re.compile(r"(``.*?``|`[^`]*`)", re.DOTALL)
 def escaped(text: str, also: str = "") -> str:
     """Keep what Markdown would take for emphasis, links or tags, and `also`; what stands in backticks is left alone."""
     parts = _CODE.split(text)
-    return "".join(part if at % 2 else re.sub(rf"([*_<\[{also}])", r"\\\1", part) for at, part in enumerate(parts))
+    for at in range(0, len(parts), 2):
+        parts[at] = re.sub(rf"([*_\[{also}])", r"\\\1", parts[at]).replace("<", "&lt;")
+    return "".join(parts)
 
 
 def title(page: str) -> str:

@@ -172,7 +172,7 @@ class TestPython:
         assert list(found) == ["", "Parameters", "Notes"]
         assert list(python._pairs(found["Parameters"])) == [("a, b", "Both of them."), ("c", "One.")]
         assert escaped(found["Notes"]) == r"See x\_y."
-        assert escaped("`x_y` and x_y") == r"`x_y` and x\_y"
+        assert escaped("`x_y <` and x_y < 1") == r"`x_y <` and x\_y &lt; 1"
 
 
 def test_nothing_heavy_is_imported():
