@@ -38,6 +38,7 @@ FUNCTIONS = {
     "study negative-labels": "studies.negative_labels",
     "study incomplete-judgments": "studies.incomplete_judgments",
     "study gain-discount": "studies.gain_discount",
+    "study forbidden-documents": "studies.forbidden_documents",
 }
 # What only a command line has: where results go, and how they look there.
 OF_THE_SHELL = {"format", "output", "per_topic", "folder", "files", "source", "studied", "shown", "alpha", "movers"}

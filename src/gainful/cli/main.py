@@ -50,10 +50,12 @@ COMMANDS = {
     "ltrf tune": "Search at random for settings that make an f-ranker better; the validation nDCGf decides.",
     "study negative-labels": "Find what negative labels do to nDCG: bounds, order of runs, reliability, stability, "
     "sensitivity.",
-    "study gain-discount": "Find which gain and discount make nDCG most reliable, and how far those that people use are "
-    "from it.",
+    "study gain-discount": "Find which gain and discount make nDCG most reliable, and how far those that people use "
+    "are from it.",
     "study incomplete-judgments": "Find which of bpref, infAP and nDCG bears incomplete judgments: order of runs, "
     "decisions, binary and graded.",
+    "study forbidden-documents": "Find which nDCG to trust where documents must be filtered out, and which loss learns "
+    "to do so.",
     "report": "Put everything on one page: who wins, whether it is real, every topic explained, how far to trust it.",
     "measures": "List all measures, or describe one.",
     "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
@@ -170,9 +172,6 @@ def _silenced() -> int:
     return PIPE_CLOSED
 
 
-def _redirect(stream: TextIO) -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
 def _flush(stream: TextIO) -> None:
     """What cannot be written goes nowhere, so that Python's own flush at exit succeeds."""
     try:
@@ -197,6 +196,9 @@ def _open_streams() -> None:
         sys.stderr = open(_STDERR, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
+def _redirect(stream: TextIO) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 

@@ -15,7 +15,7 @@ Options = TypeVar("Options")
 
 # Options that name files: those to write, and those to read beside what stands without an option.
 _WRITTEN = ("output", "chart", "page")
-_READ = ("scores", "filter_run", "cut", "validation", "test")
+_READ = ("scores", "filter_run", "cut", "validation", "test", "examples")
 
 
 def shell_of(function: Callable[..., object]) -> Callable[[Command], Command]:

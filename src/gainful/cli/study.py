@@ -13,13 +13,16 @@ import polars as pl
 from cyclopts import Parameter
 
 from gainful.cli.inputs import Files, Whole, refuse_measures
-from gainful.cli.lists import NUMBERS, WHOLES, commas
+from gainful.cli.lists import NUMBERS, WHOLES, choices, commas
+from gainful.cli.ltrf import Trained
 from gainful.cli.output import Table, check_targets, note, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import one_line_each, shell_of
 from gainful.errors import DataError
 from gainful.io.compression import split_compression
 from gainful.io.write import write_atomically
+from gainful.ltrf.targets import LOSSES, Loss
+from gainful.studies.forbidden_documents import forbidden_documents as study_forbidden_documents
 from gainful.studies.gain_discount import gain_discount as study_gain_discount
 from gainful.studies.incomplete_judgments import incomplete_judgments as study_incomplete_judgments
 from gainful.studies.negative_labels import negative_labels as study_negative_labels
@@ -198,6 +201,50 @@ def gain_discount(
             splits=splits,
             resamples=resamples,
             seed=seed,
+        )
+    studied.show(study, shown)
+
+
+@shell_of(study_forbidden_documents)
+def forbidden_documents(
+    files: Files = (),
+    /,
+    *,
+    examples: Path | None = None,
+    forbidden: float = -10.0,
+    cutoff: Whole = 500,
+    bound_cutoffs: Annotated[tuple[int, ...], WHOLES, Parameter(show_default=commas)] = (50, 300),
+    draws: Whole = 200,
+    fuzziness: float = 0.01,
+    resamples: Whole = 1000,
+    gains: str | None = None,
+    losses: Annotated[tuple[Loss, ...], choices(LOSSES)] = LOSSES,
+    seed: Whole = 0,
+    settings: Trained = Trained(),
+    studied: Studied = _STUDIED,
+    shown: Shown = Shown(),
+) -> None:
+    """See `gainful.studies.forbidden_documents`.
+
+    Parameters
+    ----------
+    files
+        Judgments, then runs: files, folders or globs; see --collection for more than one collection.
+    """
+    with studied.working(shown):
+        study = study_forbidden_documents(
+            studied.collections(files),
+            examples=examples,
+            forbidden=forbidden,
+            cutoff=cutoff,
+            bound_cutoffs=bound_cutoffs,
+            draws=draws,
+            fuzziness=fuzziness,
+            resamples=resamples,
+            gains=gains,
+            losses=losses,
+            seed=seed,
+            settings=settings,
         )
     studied.show(study, shown)
 
