@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tempfile
+import weakref
 from collections.abc import Hashable, Iterator
 
 import polars as pl
@@ -31,6 +32,7 @@ class Spill:
             self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed with this object)
         except OSError as error:
             raise self._refused(error) from None
+        weakref.finalize(self, self._file.close)
 
     @property
     def bins(self) -> list[Hashable]:

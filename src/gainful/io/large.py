@@ -126,9 +126,8 @@ class _Text:
                 if self.packed:
                     deque(records, maxlen=0)  # an archive that is damaged further on is told first
                 quotes = self.form.kind == "separated"
-                raise first_error(
-                    lambda *place: read(*place)[0], data, error, lines=lines, rows=rows, quotes=quotes
-                ) from None
+                found = first_error(lambda *place: read(*place)[0], data, lines=lines, rows=rows, quotes=quotes)
+                raise found or error from None
             lines, rows = lines + count, rows + frame.height
             yield frame
         if not rows and self.form.kind == "text":

@@ -63,39 +63,35 @@ def whole_records(blocks: Iterable[bytes], *, quotes: bool = False) -> Iterator[
         yield b"".join(held)
 
 
-def first_error(
-    read: Read, data: bytes, error: DataError, *, lines: int = 0, rows: int = 0, quotes: bool = False
-) -> DataError:
-    """The error about the first record that is no good, however many are read at once.
+def first_error(read: Read, data: bytes, *, lines: int = 0, rows: int = 0, quotes: bool = False) -> DataError | None:
+    """The error about the first record that is no good, however many are read at once; None if all are good.
 
     Parameters
     ----------
     read
-        What refused the records.
+        What refuses records.
     data
         The records.
-    error
-        What it said about them.
     lines, rows
         How many come before.
     quotes
         Whether a record may go on after a line end in quotes.
     """
-    while (cut := _middle(data, quotes=quotes)) < len(data):
-        half, rest = data[:cut], data[cut:]
-        try:
-            rows_here = read(half, lines, rows).height
-        except DataError as earlier:
-            data, error = half, earlier
-            continue
-        try:
-            lines, rows, data = lines + half.count(b"\n"), rows + rows_here, rest
-            read(data, lines, rows)
-        except DataError as later:
-            error = later
-        else:
-            return error  # only together are they no good
-    return error
+    try:
+        read(data, lines, rows)
+    except DataError as error:
+        found = error
+    else:
+        return None
+    cut = _middle(data, quotes=quotes)
+    if cut == len(data):
+        return found
+    earlier = first_error(read, data[:cut], lines=lines, rows=rows, quotes=quotes)
+    if earlier is not None:
+        return earlier
+    lines, rows = lines + data.count(b"\n", 0, cut), rows + read(data[:cut], lines, rows).height
+    # It may be that only together they are no good.
+    return first_error(read, data[cut:], lines=lines, rows=rows, quotes=quotes) or found
 
 
 def _middle(data: bytes, *, quotes: bool) -> int:

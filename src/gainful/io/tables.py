@@ -200,7 +200,7 @@ def read_separated(data: bytes, separator: str, layout: Layout, where: str) -> p
         return table.read_whole(data)
     except DataError as error:
         above = table.header.count(b"\n")
-        raise first_error(table.read, data[len(table.header) :], error, lines=above, quotes=True) from None
+        raise first_error(table.read, data[len(table.header) :], lines=above, quotes=True) or error from None
 
 
 def _check_widths(content: bytes, separator: str, width: int, where: str, before: int) -> None:
@@ -249,7 +249,7 @@ def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     try:
         return objects.read(content, 0, 0)
     except DataError as error:
-        raise first_error(objects.read, content, error) from None
+        raise first_error(objects.read, content) or error from None
 
 
 def _check_keys(content: bytes, key: str, where: str, before: int) -> None:
