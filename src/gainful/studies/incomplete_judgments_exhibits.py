@@ -70,7 +70,8 @@ def tau_figure(depleted: Sequence[Depleted]) -> Exhibit:
         name="Figure 1",
         title="Kendall's τ between the orders of runs under some and under all judgments",
         text="τ_b, which corrects for ties, as a mean over random draws of the judgments with its 95 % interval; the "
-        "paper makes one draw. nDCG is binary, over the first 1,000 documents, as in the paper. The paper's curves are "
+        "paper makes one draw. What is taken away stays in the pool without a judgment, which infAP makes use of; the "
+        "paper does not say. nDCG is binary, over the first 1,000 documents, as in the paper. The paper's curves are "
         "drawn, not printed: the findings quote what its text says of them.",
         frame=frame,
         draw=lambda: tau_chart(

@@ -133,6 +133,9 @@ def _compare(
         agreed=agreement(pooled, correlation="rho", resamples=resamples, seed=seed),
         reliable=reliability(studied),
         stable=stability(studied, draws=draws, fuzziness=fuzziness, seed=seed),
+        exact=stability(
+            scores.only([label(norm, max(cutoffs)) for norm in NORMS]), draws=draws, fuzziness=0.0, seed=seed
+        ),
         sensitive=sensitivity(studied, resamples=resamples, seed=seed),
         bounds=bounds,
         cutoffs=cutoffs,

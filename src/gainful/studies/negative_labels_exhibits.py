@@ -9,7 +9,7 @@ import polars as pl
 from gainful.meta.boundedness import Boundedness
 from gainful.studies.collections import StudyCollection
 from gainful.studies.negative_labels_charts import error_chart, power_chart, ranks_chart
-from gainful.studies.negative_labels_found import NORMS, PAIRS, Compared, label, pair_of
+from gainful.studies.negative_labels_found import NORMS, PAIRS, Compared, pair_of
 from gainful.studies.result import Exhibit, with_published
 
 # Tables 1, 2a and 2b: year, runs, ratio of the labels -2, 0, 1, 2, 3, 4, topics below 0 and at most -1, three ρ.
@@ -199,9 +199,9 @@ def _errors(compared: list[Compared]) -> Exhibit:
                 {
                     "collection": one.name,
                     "cutoff": cutoff,
-                    "topics": one.stable.curves[0].sizes,
+                    "topics": one.sizes,
                     **{norm: one.error(norm, cutoff) for norm in NORMS},
-                    **{f"{norm} ties": one.stable[label(norm, cutoff)].ties for norm in NORMS},
+                    **{f"{norm} ties": one.ties(norm, cutoff) for norm in NORMS},
                 }
             )
             for one in compared
@@ -215,8 +215,8 @@ def _errors(compared: list[Compared]) -> Exhibit:
         text="Topics are drawn without replacement, and means of every pair of runs compared; up to half of the "
         "topics, beyond which draws share so many that the rate falls by construction. The paper's program repeats "
         "topics in its samples. Fuzziness is a share of the larger mean, as in the paper: nDCGmin's means being "
-        "higher, it ties more pairs, which lowers its error rate; the columns of ties tell how many, and fuzziness 0 "
-        "shows it without. A screen shows the last size.",
+        "higher, it ties more pairs, which lowers its error rate; the columns of ties tell how many, and one of the "
+        "findings leaves fuzziness out. A screen shows the last size.",
         frame=frame,
         draw=lambda: error_chart(frame),
         brief=last,
