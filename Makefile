@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
+# Processes that share the tests.
+JOBS ?= auto
 
 .PHONY: test demo docs lint types layers pytest bench clean
 
@@ -39,8 +41,8 @@ layers: $(VENV)/stamp
 
 # Real collections are used where they are at hand: see tests/contract/test_conformance.py.
 pytest: $(VENV)/stamp
-	$(if $(wildcard $(DATA)/README.md),GAINFUL_DATA=$(abspath $(DATA))) $(BIN)/coverage run -m pytest
-	$(BIN)/coverage report
+	$(if $(wildcard $(DATA)/README.md),GAINFUL_DATA=$(abspath $(DATA))) $(BIN)/python -m pytest \
+		--numprocesses $(JOBS) --maxprocesses 8 --dist worksteal --cov
 
 # Builds the site into site/, and checks that every link leads somewhere and that nothing is fetched from a network.
 docs: $(VENV)/docs

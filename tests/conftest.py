@@ -9,6 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # A worker has one core; more threads than that take turns. Set before polars and torch are imported.
+    for threads in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
+        os.environ.setdefault(threads, "1")
+
 GOLDEN = Path(__file__).parent / "golden"
 
 

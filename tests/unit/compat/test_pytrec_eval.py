@@ -81,7 +81,7 @@ def test_every_measure(seed, labels, level, judged_only):
         {"relstring", "runid", "num_q", "gm_map"},
         set(),
     ],
-    ids=str,
+    ids=lambda measures: " ".join(sorted(measures)) or "none",  # the same in every process
 )
 def test_measures_are_taken_as_there(measures):
     qrels, run = world(3, (0, 1, 2))

@@ -1,4 +1,4 @@
-"""Whatever bytes a file holds, readers return or raise an error of ours, ten thousand times."""
+"""Whatever bytes a file holds, readers return or raise an error of ours; ten thousand times under `make fuzz`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import GainfulError
@@ -91,7 +92,7 @@ def mutate(data: bytes, changes: random.Random, count: int) -> bytes:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("suffix", SEEDS)
-@settings(max_examples=910, deadline=None)
+@settings(max_examples=examples(910), deadline=None)
 @given(st.data())
 def test_any_bytes(suffix: str, data: st.DataObject) -> None:
     seeds = st.sampled_from([*SEEDS[suffix], b""])

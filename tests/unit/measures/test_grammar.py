@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from gainful.errors import MeasureError
 from gainful.measures import REGISTRY, Measure, grammar, parse_measure, parse_measures
 from gainful.measures.grammar import parse_value
@@ -241,7 +242,7 @@ def test_not_a_text(thing):
         parse_measures([thing])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(measure=measures())
 def test_round_trip(measure):
     assert parse_measure(str(measure)) == measure
@@ -256,7 +257,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=examples(5000), deadline=None)
 @given(text=st.text(max_size=30) | st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 @example("P(rel=" + "-" * 90_000 + "1)@5")
 @example("P(rel=" + "1+" * 90_000 + "1)@5")
