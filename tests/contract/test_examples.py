@@ -11,7 +11,14 @@ from gainful.cli.examples import EXAMPLES
 from gainful.cli.main import COMMANDS
 
 # What makes an example cheap without changing what it shows.
-CHEAPER = {"optimize": "--splits 1 --starts 1", "ltrf train": "--rounds 5", "ltrf tune": "--rounds 5"}
+CHEAPER = {
+    "optimize": "--splits 1 --starts 1",
+    "ltrf compare": "--rounds 5",
+    "ltrf train": "--rounds 5",
+    "ltrf tune": "--rounds 5",
+    "report": "--resamples 100 --trials 1",
+    "study gain-discount": "--splits 1 --starts 1",
+}
 CHEAPER |= {"study gain-discount": "--splits 0 --starts 1 --gain-cutoffs 10"}
 # Its own test follows the whole tour.
 ELSEWHERE = {"demo"}

@@ -26,6 +26,7 @@ EXAMPLES = {
     "study gain-discount": "gainful study gain-discount qrels.txt runs/ --discount-cutoffs 10,20",
     "study incomplete-judgments": "gainful study incomplete-judgments qrels.txt runs/ --trials 5",
     "study forbidden-documents": "gainful study forbidden-documents qrels.txt runs/ --cutoff 50",
+    "report": "gainful report qrels.txt runs/ -m nDCG@10 -m nDCGf@10 -o report.html",
     "measures": "gainful measures nDCG",
     "simulate": "gainful simulate track --topics 25 --systems 12 --seed 7",
     "demo": "gainful demo tour",
