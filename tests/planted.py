@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -76,10 +77,17 @@ def make_encoder(folder: Path) -> None:
     BertForSequenceClassification(configuration).save_pretrained(folder)
 
 
+def text_settings(encoder: str | Path, **other: Any) -> Any:
+    """Settings for the tiny encoder."""
+    import gainful as gf
+
+    return gf.ltrf.Settings(**{**SETTINGS, "model": str(encoder), **other})
+
+
 def train_in_epochs(encoder: str | Path, folder: str | Path) -> tuple[list[float], list[float], float]:
     """A training of four epochs that keeps its state after each: scores of other documents, rounds, threshold."""
     import gainful as gf
 
-    settings = gf.ltrf.Settings(**{**SETTINGS, "model": str(encoder), "epochs": 4, "learning_rate": 1e-3})
+    settings = text_settings(encoder, epochs=4, learning_rate=1e-3)
     found = gf.ltrf.train(planted_text(40, 5), gains=GAINS, settings=settings, checkpoints=folder)
     return found.score(planted_text(20, 6)).tolist(), found.validation["rounds"], found.threshold

@@ -8,16 +8,21 @@ independently of each other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gainful.ltrf.targets import FloatArray, IntArray, Scale, discounts, sigmoid
 
 DRAWS = 1000
-# Numbers in memory at once.
+Streams = NDArray[np.uint64]
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+# Draws at once, and numbers in memory at once.
+_DRAWN = 100
 _BLOCK = 4_000_000
 
 
@@ -58,8 +63,14 @@ class Calibration:
         return -np.diff(np.hstack([ends, above, 0.0 * ends]), axis=1)
 
 
+def streams(queries: Iterable[str], doc_ids: Iterable[str], *, seed: int) -> Streams:
+    """Where the random numbers of each document start: its own, whatever other documents there are."""
+    keys = (f"{seed}\0{query}\0{doc}".encode() for query, doc in zip(queries, doc_ids, strict=True))
+    return np.array([int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()) for key in keys], np.uint64)
+
+
 def expected_gains(
-    scale: Scale, chances: FloatArray, sizes: IntArray, *, cutoff: int, draws: int = DRAWS, seed: int = 0
+    scale: Scale, chances: FloatArray, sizes: IntArray, *, cutoff: int, streams: Streams, draws: int = DRAWS
 ) -> FloatArray:
     """ĝ_d = E[g_d/Z] of each document, from so many draws of all labels.
 
@@ -73,28 +84,64 @@ def expected_gains(
         How many documents each query has.
     cutoff
         Of nDCGf.
-    draws, seed
-        How many, and where the random numbers start.
+    streams
+        Where the random numbers of each document start, see `streams`.
+    draws
+        How many.
     """
-    rng = np.random.default_rng(seed)
-    gains, width = np.asarray(scale.gains), int(sizes.max(initial=1))
+    total = np.zeros(len(chances))
+    ends = np.cumsum(sizes)
+    # Some queries at a time: each gets the same numbers, added in the same order, whichever others there are.
+    for first, last in _blocks(sizes):
+        at = slice(int(ends[first] - sizes[first]), int(ends[last - 1]))
+        for start in range(0, draws, _DRAWN):
+            numbers = np.arange(start, min(start + _DRAWN, draws), dtype=np.uint64)
+            drawn = _labels(chances[at], streams[at], numbers)
+            total[at] += _shares(np.asarray(scale.gains)[drawn], sizes[first:last], cutoff).sum(axis=0)
+    return total / draws
+
+
+def _blocks(sizes: IntArray) -> Iterator[tuple[int, int]]:
+    """Queries, in blocks that are not too large: from, to."""
+    first, width = 0, 0
+    for at, size in enumerate(sizes.tolist()):
+        width = max(width, size)
+        if at > first and (at + 1 - first) * width * _DRAWN > _BLOCK:
+            yield first, at
+            first, width = at, size
+    if len(sizes):
+        yield first, len(sizes)
+
+
+def _labels(chances: FloatArray, streams: Streams, draws: Streams) -> IntArray:
+    """Draws × documents: places in the scale."""
+    drawn = _uniform(streams[None, :] + draws[:, None] * _STEP)
+    found = np.zeros(drawn.shape, np.int64)
+    for end in np.cumsum(chances, axis=1)[:, :-1].T:
+        found += drawn >= end
+    return found
+
+
+def _uniform(state: Streams) -> FloatArray:
+    """SplitMix64 (Steele et al. 2014): numbers from 0 to 1 of counters; overflow is meant."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((state ^ (state >> np.uint64(31))) >> np.uint64(11), np.float64) * 2.0**-53
+
+
+def _shares(gains: FloatArray, sizes: IntArray, cutoff: int) -> FloatArray:
+    """g_d/Z of each document in each draw (draws × documents)."""
     query = np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(query)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    discount = discounts(width, cutoff)
-    ends = np.cumsum(chances, axis=1)[:, :-1]
-    total = np.zeros(len(query))
-    done, block = 0, max(1, _BLOCK // max(1, len(sizes) * width))
-    while done < draws:
-        size = min(block, draws - done)
-        drawn = gains[(rng.random((size, len(query), 1)) >= ends).sum(axis=2)]
-        padded = np.zeros((size, len(sizes), width))
-        padded[:, query, place] = drawn
-        best = np.sort(np.maximum(padded, 0.0), axis=2)[:, :, ::-1] @ discount
-        worst = np.sort(np.minimum(padded, 0.0), axis=2) @ discount
-        spread = (best - worst)[:, query]
-        total += np.divide(drawn, spread, out=np.zeros_like(drawn), where=spread > 0).sum(axis=0)
-        done += size
-    return total / draws
+    padded = np.zeros((len(gains), len(sizes), max(cutoff, int(sizes.max(initial=1)))))
+    padded[:, query, place] = gains
+    padded.sort(axis=2)
+    discount = discounts(cutoff, cutoff)
+    # As many terms for every query, so that they are added in one order however long the others are.
+    spread = (np.maximum(padded[:, :, : -cutoff - 1 : -1], 0.0) * discount).sum(axis=2)
+    spread -= (np.minimum(padded[:, :, :cutoff], 0.0) * discount).sum(axis=2)
+    of = spread[:, query]
+    return np.divide(gains, of, out=np.zeros_like(gains), where=of > 0)
 
 
 def _platt(score: FloatArray, target: FloatArray) -> tuple[float, float]:

@@ -1,9 +1,9 @@
-"""Encoders from folders and names: nothing in them is executed, and they say nothing while they are read."""
+"""Encoders from folders: nothing in them is executed, and they say nothing while they are read."""
 
 from __future__ import annotations
 
-import json
 import logging
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -16,8 +16,7 @@ from gainful.errors import DataError, GainfulError, MissingExtraError
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
-# What a folder of weights may hold: nothing that is code, nothing that is unpickled.
-_SAFE = (".json", ".txt", ".safetensors", ".model", ".md", ".jinja")
+_DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
 
 def load_sentence_transformers() -> Any:
@@ -69,85 +68,50 @@ def quiet() -> Iterator[None]:
             enable_progress_bars()
 
 
-def open_encoder(checkpoint: str, *, heads: int | None, max_length: int | None, device: str | None) -> CrossEncoder:
-    """A checkpoint by name or folder, ready for so many heads."""
+def open_encoder(folder: Path, *, heads: int | None, max_length: int | None, device: str | None) -> CrossEncoder:
+    """The encoder of a checked folder, ready for so many heads.
+
+    It is put together here, from weights, words and their settings alone: what else its folder says about modules,
+    methods and activations is not even read.
+    """
     package = load_sentence_transformers()
-    check_device(device)
-    local = Path(checkpoint).is_dir()
-    if local:
-        check_configurations(Path(checkpoint))
+    from sentence_transformers.base.modules import Transformer
+    from torch.nn import Identity
+
+    local: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
     try:
         with quiet():
-            encoder: CrossEncoder = package.CrossEncoder(
-                checkpoint,
-                num_labels=heads,
-                max_length=max_length,
-                device=device,
-                trust_remote_code=False,
-                local_files_only=local,
+            transformer = Transformer(
+                str(folder),
+                transformer_task="sequence-classification",
                 # A checkpoint with another number of heads gets new ones.
-                model_kwargs={"use_safetensors": True, "ignore_mismatched_sizes": heads is not None},
+                model_kwargs={**local, "use_safetensors": True, "ignore_mismatched_sizes": heads is not None},
+                config_kwargs={**local, **({} if heads is None else {"num_labels": heads})},
+                processor_kwargs={**local, **({} if max_length is None else {"model_max_length": max_length})},
+            )
+            encoder: CrossEncoder = package.CrossEncoder(
+                modules=[transformer], device=device, activation_fn=Identity(), trust_remote_code=False
             )
     except Exception as error:  # many kinds, from three packages
         reason = str(error).strip().partition("\n")[0]
-        raise DataError(
-            f"model {checkpoint!r}: expected a folder of weights (safetensors) or a name that can be fetched, got: "
-            f"{reason}"
-        ) from None
+        raise DataError(f"{folder}: expected an encoder (config.json, words and .safetensors), got: {reason}") from None
     return encoder
 
 
-def check_weights(folder: Path) -> None:
-    """Refuse a folder that could execute anything when it is loaded."""
-    if not folder.is_dir():
-        raise DataError(f"{folder}: expected a folder of weights, found none")
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix.lower() not in _SAFE:
-            raise DataError(f"{path}: expected only {', '.join(_SAFE)} in a folder of weights")
-    check_configurations(folder)
+def check_device(device: str | None, *, training: bool = False) -> None:
+    """Refuse a device that this machine does not have, or that the trainer would not keep to.
 
-
-def check_configurations(folder: Path) -> None:
-    """Refuse configurations that name code to run."""
-    for path in sorted(folder.rglob("*.json")):
-        # Those that are read for what to load; a vocabulary may be large, and names nothing.
-        if path.name == "modules.json" or "config" in path.name:
-            _check_configuration(path)
-
-
-def _check_configuration(path: Path) -> None:
-    try:
-        content = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: cannot be read: {error}") from None
-    if isinstance(content, dict) and "auto_map" in content:
-        raise DataError(f"{path}: asks for code of its own (auto_map), which is never run")
-    for module in content if isinstance(content, list) else ():
-        kind = str(module.get("type", "") if isinstance(module, dict) else module)
-        if not kind.startswith("sentence_transformers."):
-            raise DataError(f"{path}: asks for code of its own ({kind}), which is never run")
-    for name in _named(content, "activation_fn"):
-        if not name.startswith("torch.nn.modules."):
-            raise DataError(f"{path}: asks for code of its own ({name}), which is never run")
-
-
-def _named(content: object, key: str) -> Iterator[str]:
-    """All that stands under a key, however deep."""
-    if isinstance(content, dict):
-        for name, inner in content.items():
-            if name == key and inner is not None:
-                yield str(inner)
-            else:
-                yield from _named(inner, key)
-    elif isinstance(content, list):
-        for inner in content:
-            yield from _named(inner, key)
-
-
-def check_device(device: str | None) -> None:
-    """Refuse a device that this machine does not have."""
+    Parameters
+    ----------
+    device
+        cpu, cuda, cuda:1 or mps; None for the best there is.
+    training
+        Whether it is to be trained on.
+    """
     if device is None:
         return
+    if not _DEVICE.fullmatch(device):
+        raise GainfulError(f"device: expected cpu, cuda, cuda:1 (a GPU by its number) or mps, got {device!r}")
     import torch
 
     try:
@@ -155,3 +119,9 @@ def check_device(device: str | None) -> None:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise GainfulError(f"device {device!r} cannot be used here: {reason}") from None
+    number = device.partition(":")[2]
+    if training and number and torch.cuda.device_count() > 1:
+        raise GainfulError(
+            f"device {device!r}: training takes all GPUs that it sees; to use this one alone, set "
+            f"CUDA_VISIBLE_DEVICES={number} and say cuda"
+        )

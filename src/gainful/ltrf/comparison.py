@@ -22,7 +22,7 @@ from gainful.errors import DataError, GainfulError
 from gainful.ltrf.comparison_chart import draw
 from gainful.ltrf.data import Examples
 from gainful.ltrf.ranker import SETTINGS, FRanker
-from gainful.ltrf.settings import Settings
+from gainful.ltrf.settings import Settings, differing
 from gainful.ltrf.targets import LOSSES, Loss, Scale, check_loss
 from gainful.ltrf.training import Parts, evaluate_parts, prepare, repeated_by, train_parts
 from gainful.stats.corrections import Method as Correction
@@ -227,9 +227,10 @@ def _trained(
     kept = None if folder is None else Path(folder) / loss
     if kept is not None and (kept / SETTINGS).exists():
         ranker = FRanker.load(kept)
-        made_for = (ranker.loss, ranker.scale, ranker.cutoff, dict(ranker.settings))
-        if made_for != (loss, parts.scale, cutoff, repeated_by(parts, seed, settings)):
-            raise DataError(f"{kept}: has an f-ranker of other settings or data: choose another folder")
+        known = {"loss": ranker.loss, "gains": str(ranker.scale), "cutoff": ranker.cutoff, **ranker.settings}
+        wanted = {"loss": loss, "gains": str(parts.scale), "cutoff": cutoff, **repeated_by(parts, seed, settings)}
+        if known != wanted:
+            raise DataError(f"{kept}: has another f-ranker ({differing(known, wanted)}): choose another folder")
         return ranker, None
     started = time.perf_counter()
     checkpoints = None

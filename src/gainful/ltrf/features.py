@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gainful.errors import DataError, MissingExtraError
+from gainful.errors import DataError, GainfulError, MissingExtraError
 from gainful.ltrf.data import Examples
 from gainful.ltrf.objectives import Objective
-from gainful.ltrf.targets import FloatArray, Loss, Scale
+from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
 from gainful.ltrf.validation import Validation
 from gainful.progress import track
 
@@ -37,6 +37,11 @@ class Trees:
 
     booster: Booster
     names: tuple[str, ...]
+
+    @property
+    def heads(self) -> int:
+        """How many numbers it gives for a document."""
+        return int(self.booster.num_model_per_iteration())
 
     def outputs(self, examples: Examples) -> FloatArray:
         """Documents, or documents × heads."""
@@ -102,6 +107,11 @@ def train_features(
         raise DataError(f"{train.name}: expected features that differ between documents, got constant ones only")
     objective = Objective(loss, scale, train.labels, train.sizes, cutoff=cutoff, gamma=gamma)
     judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
+
+    def slopes(scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
+        with np.errstate(over="ignore", invalid="ignore"):  # a training that diverges is told of below
+            return objective(scores)
+
     parameters = {
         "num_class": scale.heads(loss),
         "learning_rate": learning_rate,
@@ -113,11 +123,20 @@ def train_features(
         "num_threads": 1,  # sums in one order: the same trees on every machine
         "verbosity": -1,
         "metric": "None",
-        "objective": lambda scores, _: objective(scores),
+        "objective": slopes,
     }
 
     def measured(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
-        return "nDCGf", judged.best(scale.document_score(loss, scores)).value, True
+        try:
+            return "nDCGf", judged.best(scale.document_score(loss, scores)).value, True
+        except NotFiniteError as error:
+            raise GainfulError(
+                f"training diverged: loss {loss}, round {done() + 1} of {rounds}: {error}; lower the learning rate "
+                f"({learning_rate:g})"
+            ) from None
+
+    def done() -> int:
+        return len(history.get("validation", {}).get("nDCGf", []))
 
     history: dict[str, dict[str, list[float]]] = {}
     data = lightgbm.Dataset(features, label=np.zeros(len(train)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.ltrf.targets import Loss, Scale, discounts, pair_weight
+from gainful.ltrf.targets import Loss, Scale, pair_weight, running, tied
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -84,8 +84,9 @@ def ordinal(scale: Scale, scores: Tensor, grades: Tensor, mask: Tensor, *, weigh
 def lambdarank(scale: Scale, scores: Tensor, grades: Tensor, mask: Tensor, *, cutoff: int | None = None) -> Tensor:
     """Logistic loss of every pair of different gains, weighted by how much nDCGf changes if the two change places.
 
-    The weights follow from the present order and are constants to the gradient (Burges 2010; Wang et al. 2018). A query
-    without such a pair, as one of a single document, adds 0.
+    The weights follow from the present order and are constants to the gradient (Burges 2010; Wang et al. 2018); for
+    equal scores they are the mean over all orders of these documents. A query without such a pair, as one of a single
+    document, adds 0.
     """
     import torch
     from torch.nn.functional import softplus
@@ -93,17 +94,19 @@ def lambdarank(scale: Scale, scores: Tensor, grades: Tensor, mask: Tensor, *, cu
     scores = _clean(scores, mask)
     gains = torch.where(mask, _gains(scale, scores, grades), torch.zeros_like(scores))
     with torch.no_grad():
-        order = torch.where(mask, scores, torch.full_like(scores, -torch.inf)).argsort(
-            dim=-1, descending=True, stable=True
-        )
-        rank = order.argsort(-1)
-        discount = torch.as_tensor(discounts(scores.shape[-1], cutoff), dtype=scores.dtype, device=scores.device)
-        at = discount[rank]
+        both = mask[..., :, None] & mask[..., None, :]
+        same = both & (scores[..., :, None] == scores[..., None, :])
+        first = (both & (scores[..., :, None] < scores[..., None, :])).sum(-1)
+        tables = running(scores.shape[-1], cutoff)
+        sums, moments = (torch.as_tensor(table, dtype=scores.dtype, device=scores.device) for table in tables)
+        at, within = tied(first, same.sum(-1).clamp(min=1), sums, moments)
+        apart = torch.where(same, within[..., :, None], (at[..., :, None] - at[..., None, :]).abs())
+        discount = sums.diff()
         best = (gains.clamp(min=0).sort(-1, descending=True).values * discount).sum(-1)
         worst = (gains.clamp(max=0).sort(-1).values * discount).sum(-1)
         spread = (best - worst)[..., None, None]
-        weight = pair_weight(gains[..., :, None], gains[..., None, :], at[..., :, None], at[..., None, :], spread)
-        real = mask[..., :, None] & mask[..., None, :] & (gains[..., :, None] > gains[..., None, :]) & (spread > 0)
+        weight = pair_weight(gains[..., :, None], gains[..., None, :], apart, spread)
+        real = both & (gains[..., :, None] > gains[..., None, :]) & (spread > 0)
     each = softplus(scores[..., None, :] - scores[..., :, None])
     total = torch.where(real, each * torch.where(real, weight, torch.zeros_like(weight)), torch.zeros_like(each))
     queries = mask.any(-1).sum().clamp(min=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gainful.ltrf.targets import FloatArray, IntArray, Loss, Scale, discounts, pair_weight, sigmoid
+from gainful.ltrf.targets import FloatArray, IntArray, Loss, Scale, pair_weight, running, sigmoid, tied
 
 
 class Objective:
@@ -48,7 +48,7 @@ class Objective:
         self._target = scale.targets("bce" if loss == "lambdarank+bce" else loss, labels)
         if "lambdarank" in loss:
             self._gain = scale.gain(labels)
-            self._discount = discounts(int(self._sizes.max(initial=0)), cutoff)
+            self._tables = running(int(self._sizes.max(initial=0)), cutoff)
             self._spread = self._ideal(self._gain) + self._ideal(-self._gain)
             self._better, self._worse = self._pairs()
 
@@ -76,9 +76,9 @@ class Objective:
 
     def _pairwise(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         better, worse = self._better, self._worse
-        discount = self._discount[self._rank(scores)]
-        spread = self._spread[self._query[better]]
-        weight = pair_weight(self._gain[better], self._gain[worse], discount[better], discount[worse], spread)
+        at, within = tied(*self._shared(scores), *self._tables)
+        apart = np.where(scores[better] == scores[worse], within[better], np.abs(at[better] - at[worse]))
+        weight = pair_weight(self._gain[better], self._gain[worse], apart, self._spread[self._query[better]])
         weight *= self._per_query
         wrong = sigmoid(scores[worse] - scores[better])
         pull, curve = weight * wrong, weight * wrong * (1.0 - wrong)
@@ -86,17 +86,23 @@ class Objective:
         gradient = _sums(worse, pull, number) - _sums(better, pull, number)
         return gradient, _sums(worse, curve, number) + _sums(better, curve, number)
 
-    def _rank(self, scores: FloatArray) -> IntArray:
-        """From 0 within each query; equal scores keep their order."""
+    def _shared(self, scores: FloatArray) -> tuple[IntArray, IntArray]:
+        """Within each query, the first rank (from 0) that a document shares, and how many share it."""
         order = np.lexsort((-scores, self._query))
-        rank = np.empty(len(scores), np.int64)
-        rank[order] = np.arange(len(scores)) - self._starts[self._query]
-        return rank
+        ranked, query = scores[order], self._query[order]
+        new = np.ones(len(scores), bool)
+        new[1:] = (ranked[1:] != ranked[:-1]) | (query[1:] != query[:-1])
+        group = np.cumsum(new) - 1
+        starts = np.flatnonzero(new)
+        first, size = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
+        first[order] = starts[group] - self._starts[query]
+        size[order] = np.diff(np.append(starts, len(scores)))[group]
+        return first, size
 
     def _ideal(self, gain: FloatArray) -> FloatArray:
         """Per query, the DCG of its positive gains in the best order."""
         positive = np.maximum(gain, 0.0)
-        return _sums(self._query, positive * self._discount[self._rank(positive)], len(self._sizes))
+        return _sums(self._query, positive * tied(*self._shared(positive), *self._tables)[0], len(self._sizes))
 
     def _pairs(self) -> tuple[IntArray, IntArray]:
         """All pairs of documents of a query of which the first has the higher gain."""

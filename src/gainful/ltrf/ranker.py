@@ -18,9 +18,10 @@ from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.data.run import Run
 from gainful.errors import DataError, GainfulError, did_you_mean
 from gainful.io.write import write_atomically
-from gainful.ltrf.bayes import Calibration, expected_gains
+from gainful.ltrf.bayes import Calibration, expected_gains, streams
 from gainful.ltrf.data import Examples, Kind, read_examples
 from gainful.ltrf.targets import LOSSES, FloatArray, Loss, Scale
+from gainful.ltrf.weights import check_saved
 
 if TYPE_CHECKING:
     import altair
@@ -36,6 +37,10 @@ class Model(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """The features it reads; none for text."""
+
+    @property
+    def heads(self) -> int:
+        """How many numbers it gives for a document."""
 
     def outputs(self, examples: Examples) -> FloatArray:
         """Documents, or documents × heads."""
@@ -82,6 +87,10 @@ class FRanker:
     test: Mapping[str, float] | None = None
     calibration: Calibration | None = None
 
+    def __post_init__(self) -> None:
+        if math.isnan(self.threshold) or self.threshold == -math.inf:
+            raise DataError(f"threshold: expected a number, or inf to show nothing, got {self.threshold}")
+
     def __str__(self) -> str:
         shown = f"shows scores ≥ {self.threshold:.4g}" if math.isfinite(self.threshold) else "shows nothing"
         value = f"validation nDCGf@{self.cutoff} {self.validation['nDCGf']:.4f}"
@@ -92,7 +101,7 @@ class FRanker:
     def score(self, examples: Any) -> FloatArray:
         """One score a document, in the order of `read_examples`."""
         given = read_examples(examples, labelled=False)
-        return self.scale.document_score(self.loss, self._outputs(given))
+        return self._scored(given, self._outputs(given))
 
     def rank(self, examples: Any, *, cut: Cut = "threshold", name: str | None = None) -> Run:
         """The run: documents at or above the threshold, all of them, or those that the cut by query leaves."""
@@ -189,9 +198,10 @@ class FRanker:
         """Read a folder that `save` wrote; nothing in it is executed."""
         folder = Path(folder)
         content = _settings(folder)
+        check_saved(folder)
         kind: Kind = content["kind"]
         try:
-            known = {
+            known: dict[str, Any] = {
                 "loss": content["loss"],
                 "scale": Scale.of({float(label): gain for label, gain in content["gains"].items()}),
                 "cutoff": int(content["cutoff"]),
@@ -204,19 +214,43 @@ class FRanker:
             names = tuple(map(str, content["features"]))
         except (AttributeError, KeyError, TypeError, ValueError):
             raise DataError(f"{folder / SETTINGS}: expected the settings of an f-ranker, got something else") from None
-        return cls(kind=kind, model=_model(kind, folder, names, device), **known)
+        heads = known["scale"].heads(known["loss"])
+        if known["calibration"] is not None and len(known["calibration"].slopes) != heads:
+            raise DataError(f"{folder / SETTINGS}: expected a calibration of {heads} heads, got another number")
+        model = _model(kind, folder, names, device)
+        if model.heads != heads:
+            raise DataError(
+                f"{folder}: expected a model of {heads} heads, as the loss {known['loss']} and the gains say, got one "
+                f"of {model.heads}"
+            )
+        try:
+            return cls(kind=kind, model=model, **known)
+        except DataError as error:
+            raise DataError(f"{folder / SETTINGS}: {error}") from None
 
     def _outputs(self, examples: Examples) -> FloatArray:
         if examples.kind != self.kind:
             raise DataError(f"{examples.name}: this f-ranker reads {self.kind}, got {examples.kind}")
         return self.model.outputs(examples)
 
+    def _scored(self, examples: Examples, outputs: FloatArray) -> FloatArray:
+        try:
+            return self.scale.document_score(self.loss, outputs)
+        except DataError as error:
+            raise DataError(f"{examples.name}: {error}: this f-ranker cannot be used, train another one") from None
+
     def _expected(self, examples: Examples) -> FloatArray:
         if self.calibration is None:
             raise GainfulError(f"cut='bayes' needs an ordinal loss (ordinal, weighted-ordinal), got {self.loss}")
-        outputs = self._outputs(examples).reshape(len(examples), -1)
-        chances = self.calibration.chances(outputs)
-        found = expected_gains(self.scale, chances, examples.sizes, cutoff=self.cutoff, seed=self.settings["seed"])
+        outputs = self._outputs(examples)
+        self._scored(examples, outputs)  # refuses what are no numbers
+        found = expected_gains(
+            self.scale,
+            self.calibration.chances(outputs.reshape(len(examples), -1)),
+            examples.sizes,
+            cutoff=self.cutoff,
+            streams=streams(examples.frame["query_id"], examples.doc_ids, seed=self.settings["seed"]),
+        )
         return found.astype(np.float32).astype(np.float64)
 
 

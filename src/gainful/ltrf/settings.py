@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -54,13 +55,13 @@ class Settings:
     epochs
         Text: at most so many times through the training queries: 3.
     batch_size
-        Text: queries a step: 16.
+        Text: queries a step, on each GPU: 16.
     max_docs
-        Text: documents of a query in training, drawn at random; validation uses them all: 3.
+        Text: documents of a query in training, drawn at random once; validation uses them all: 3.
     max_length
         Text: tokens of query and document together; the rest is cut off: 256.
     device
-        Text: cpu, cuda or mps; by default the best there is.
+        Text: cpu, cuda (training takes all GPUs that it sees) or mps; by default the best there is.
     rounds
         Features: at most so many rounds of boosting: 500.
     leaves
@@ -93,3 +94,11 @@ class Settings:
         if not 0.0 < known["learning_rate"] < math.inf:
             raise GainfulError(f"learning_rate: expected a number above 0, got {known['learning_rate']}")
         return known
+
+
+def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """What two trainings do not have in common, by name."""
+    told = {
+        name: [repr(part[name]) if name in part else "-" for part in (known, wanted)] for name in {**wanted, **known}
+    }
+    return "; ".join(f"{name} {there} there, {here} here" for name, (there, here) in told.items() if there != here)

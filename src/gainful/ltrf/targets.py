@@ -18,6 +18,10 @@ Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambd
 LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 
 
+class NotFiniteError(DataError):
+    """A model gives numbers that are none: its training diverged."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """The labels, from worst to best, and what each is worth.
@@ -35,7 +39,7 @@ class Scale:
 
     def __str__(self) -> str:
         pairs = zip(self.labels, self.gains, strict=True)
-        return "{" + ",".join(f"{label:g}:{gain:g}" for label, gain in pairs) + "}"
+        return "{" + ",".join(f"{told(label)}:{told(gain)}" for label, gain in pairs) + "}"
 
     @classmethod
     def of(cls, gains: Mapping[float, float]) -> Scale:
@@ -64,8 +68,8 @@ class Scale:
         if not found.all():
             wrong = np.unique(given[~found])[:5].tolist()
             raise DataError(
-                f"expected labels {', '.join(f'{label:g}' for label in sorted(self.labels))}, got "
-                f"{', '.join(f'{label:g}' for label in wrong)}: give every label a gain"
+                f"expected labels {', '.join(map(told, sorted(self.labels)))}, got {', '.join(map(told, wrong))}: give "
+                "every label a gain"
             )
         return np.asarray(order[at], np.int64)
 
@@ -91,14 +95,20 @@ class Scale:
     def document_score(self, loss: Loss, outputs: ArrayLike) -> FloatArray:
         """What documents are ranked and cut by: the model's number, or the (weighted) sum of ordinal probabilities."""
         given = np.asarray(outputs, np.float64)
-        if "ordinal" in loss:
-            given = sigmoid(given.reshape(-1, self.heads(loss))) @ self.head_weights(loss)  # one head may come flat
+        heads, width = self.heads(loss), given.shape[1] if given.ndim > 1 else 1  # one head may come flat
+        if width != heads:
+            raise DataError(f"expected {heads} numbers a document of a model for the loss {loss}, got {width}")
+        given = given.reshape(-1, heads)
+        lost = int((~(np.abs(given) <= np.finfo(np.float32).max)).any(axis=1).sum())
+        if lost:
+            raise NotFiniteError(f"the model gives no finite number for {lost} of {len(given)} documents")
+        given = sigmoid(given) @ self.head_weights(loss) if "ordinal" in loss else given[:, 0]
         # As trec_eval compares scores: what is equal here is equal wherever the run is read.
         return given.astype(np.float32).astype(np.float64)
 
     def to_dict(self) -> dict[str, float]:
         """Label → gain, from worst to best."""
-        return {f"{label:g}": gain for label, gain in zip(self.labels, self.gains, strict=True)}
+        return {told(label): gain for label, gain in zip(self.labels, self.gains, strict=True)}
 
 
 def read_scale(gains: Mapping[float, float] | str | None, labels: ArrayLike) -> Scale:
@@ -116,7 +126,7 @@ def read_scale(gains: Mapping[float, float] | str | None, labels: ArrayLike) -> 
     if gains is None:
         known = np.unique(np.asarray(labels, np.float64)).tolist()
         if len(known) < 2:
-            raise DataError(f"expected documents of at least 2 labels to learn from, got only label {known[0]:g}")
+            raise DataError(f"expected documents of at least 2 labels to learn from, got only label {told(known[0])}")
         gains = {label: label for label in known}
     return Scale.of(gains)
 
@@ -129,7 +139,7 @@ def _parsed(text: str) -> dict[float, float]:
         except ValueError:
             raise GainfulError(f"gains: expected label:gain pairs such as {{-2:-10,0:0,1:1}}, got {text!r}") from None
         if label in found:
-            raise GainfulError(f"gains: expected every label once, got {label:g} twice in {text!r}")
+            raise GainfulError(f"gains: expected every label once, got {told(label)} twice in {text!r}")
         found[label] = gain
     return found
 
@@ -138,6 +148,11 @@ def check_loss(loss: str) -> None:
     """Refuse a loss that there is not."""
     if loss not in LOSSES:
         raise GainfulError(f"loss: expected one of {', '.join(LOSSES)}, got {loss!r}.{did_you_mean(loss, LOSSES)}")
+
+
+def told(number: float) -> str:
+    """A number, whole and no longer than it need be: 2 and not 2.0, but all of 0.1234567."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def sigmoid(values: FloatArray) -> FloatArray:
@@ -151,6 +166,35 @@ def discounts(number: int, cutoff: int | None) -> FloatArray:
     return np.where(ranks <= (cutoff or number), 1.0 / np.log2(1.0 + ranks), 0.0)
 
 
-def pair_weight(gain: Any, other_gain: Any, discount: Any, other_discount: Any, spread: Any) -> Any:
+def tied(first: Any, size: Any, sums: Any, moments: Any) -> tuple[Any, Any]:
+    """Of documents with the same score, the mean over all their orders; of numpy arrays or torch tensors alike.
+
+    Parameters
+    ----------
+    first, size
+        The first rank, from 0, that a document shares with others, and with how many, itself included.
+    sums, moments
+        See `running`.
+
+    Returns
+    -------
+    tuple
+        The discount of a document, and by how much those of two documents that share their ranks differ.
+    """
+    total = sums[first + size] - sums[first]
+    weighted = moments[first + size] - moments[first] - first * total
+    apart = abs((size - 1) * total - 2 * weighted) * 2 / (size * (size - 1) + (size == 1))
+    return total / size, apart
+
+
+def running(number: int, cutoff: int | None) -> tuple[FloatArray, FloatArray]:
+    """Sums of discounts over the ranks before each, and of discounts times rank, from 0."""
+    discount = discounts(number, cutoff)
+    parts = (discount, discount * np.arange(number))
+    sums, moments = (np.concatenate([[0.0], np.cumsum(part)]) for part in parts)
+    return sums, moments
+
+
+def pair_weight(gain: Any, other_gain: Any, apart: Any, spread: Any) -> Any:
     """By how much nDCGf changes if two documents change places; of numpy arrays or torch tensors alike."""
-    return abs(gain - other_gain) * abs(discount - other_discount) / spread
+    return abs(gain - other_gain) * apart / spread

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gainful.errors import DataError
-from gainful.ltrf.checkpoint import check_device, check_weights, load_sentence_transformers, open_encoder, quiet
+from gainful.errors import DataError, GainfulError
+from gainful.ltrf.checkpoint import check_device, load_sentence_transformers, open_encoder, quiet
 from gainful.ltrf.data import Examples
 from gainful.ltrf.losses import loss_of
-from gainful.ltrf.targets import FloatArray, Loss, Scale
+from gainful.ltrf.resume import resumed
+from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
 from gainful.ltrf.validation import Validation
+from gainful.ltrf.weights import encoder_folder, fingerprint
 from gainful.progress import track
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ class Encoder:
     def names(self) -> tuple[str, ...]:
         """No features: it reads text."""
         return ()
+
+    @property
+    def heads(self) -> int:
+        """How many numbers it gives for a document."""
+        return int(self.encoder.num_labels)
 
     def outputs(self, examples: Examples) -> FloatArray:
         """Documents, or documents × heads."""
@@ -67,8 +73,26 @@ class Encoder:
     @classmethod
     def load(cls, folder: Path, device: str | None = None) -> Encoder:
         """From a folder that holds no code and nothing pickled."""
-        check_weights(folder / MODEL)
-        return cls(open_encoder(str(folder / MODEL), heads=None, max_length=None, device=device))
+        if not (folder / MODEL).is_dir():
+            raise DataError(f"{folder / MODEL}: expected a folder of weights, found none")
+        load_sentence_transformers()
+        check_device(device)
+        return cls(open_encoder(folder / MODEL, heads=None, max_length=None, device=device))
+
+
+def made_by(model: str, device: str | None) -> dict[str, Any]:
+    """What a training depends on beside its settings: the encoder that it starts from, the kind of device, packages."""
+    load_sentence_transformers()
+    from sentence_transformers.util import get_device_name
+
+    with quiet():
+        encoder = fingerprint(encoder_folder(model))
+    packages = ("torch", "transformers", "sentence-transformers")
+    return {
+        "encoder": encoder,
+        "device": (device or get_device_name()).partition(":")[0],
+        **{package: version(package) for package in packages},
+    }
 
 
 def train_text(
@@ -106,7 +130,7 @@ def train_text(
         The folder in which the state after every epoch is kept: a training that was cut off goes on from there.
     """
     load_sentence_transformers()
-    check_device(device)
+    check_device(device, training=True)
     settings = {
         "loss": loss,
         "gains": scale.to_dict(),
@@ -122,21 +146,36 @@ def train_text(
         "patience": patience,
         "training": train.fingerprint(),
         "validation": validation.fingerprint(),
+        **made_by(model, device),
     }
     with TemporaryDirectory() as temporary, quiet():
         from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
 
-        kept = Path(temporary) if checkpoints is None else checkpoints
-        last = _resumed(kept, settings)
+        kept = Path(temporary) if checkpoints is None else checkpoints.resolve()
+        done = resumed(kept, settings, patience=patience)
+        if done is not None and done.finished:
+            # The trainer would go on: that patience has run out is not among what it takes up again.
+            best = open_encoder(done.best, heads=None, max_length=max_length, device=device)
+            return Encoder(best), list(done.rounds)
         set_seed(seed)
-        encoder = open_encoder(model, heads=scale.heads(loss), max_length=max_length, device=device)
+        encoder = open_encoder(encoder_folder(model), heads=scale.heads(loss), max_length=max_length, device=device)
         judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
         ranker = Encoder(encoder)
+
+        def measured(epoch: float) -> float:
+            try:
+                return judged.best(scale.document_score(loss, ranker.outputs(validation))).value
+            except NotFiniteError as error:
+                raise GainfulError(
+                    f"training diverged: loss {loss}, epoch {round(epoch)} of {epochs}: {error}; lower the learning "
+                    f"rate ({learning_rate:g})"
+                ) from None
+
         trainer = _trainer(
             encoder,
             data=_lists(train, scale, max_docs, seed),
             loss=_list_loss(encoder, loss, scale, cutoff, gamma),
-            measured=lambda: judged.best(scale.document_score(loss, ranker.outputs(validation))).value,
+            measured=measured,
             callbacks=[EarlyStoppingCallback(early_stopping_patience=patience), _progress(f"Training {loss}")],
             output_dir=str(kept),
             num_train_epochs=epochs,
@@ -149,7 +188,7 @@ def train_text(
             **_precision(encoder),
         )
         trainer.remove_callback(PrinterCallback)  # it prints to stdout, which is for data
-        trainer.train(resume_from_checkpoint=last)
+        trainer.train(resume_from_checkpoint=None if done is None else str(done.last))
         rounds = [entry["eval_nDCGf"] for entry in trainer.state.log_history if "eval_nDCGf" in entry]
     return ranker, rounds
 
@@ -168,30 +207,32 @@ def _trainer(
     *,
     data: Any,
     loss: Any,
-    measured: Callable[[], float],
+    measured: Callable[[float], float],
     callbacks: list[Any],
     **arguments: Any,
 ) -> Any:
     """The trainer: validates and saves after every epoch, and goes back to the best one in the end."""
     from sentence_transformers.cross_encoder import CrossEncoderTrainer, CrossEncoderTrainingArguments
 
-    steps = -(-len(data) // arguments["per_device_train_batch_size"])
+    settings = CrossEncoderTrainingArguments(
+        **arguments,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        logging_strategy="epoch",
+        save_total_limit=2,
+        load_best_model_at_end=True,
+        metric_for_best_model="eval_nDCGf",
+        greater_is_better=True,
+        restore_callback_states_from_checkpoint=True,  # or patience would start anew
+        report_to="none",
+        disable_tqdm=True,
+    )
+    settings.warmup_steps = warm_up(
+        len(data), settings.train_batch_size * settings.world_size, arguments["num_train_epochs"]
+    )
     return CrossEncoderTrainer(
         model=encoder,
-        args=CrossEncoderTrainingArguments(
-            **arguments,
-            warmup_steps=max(1, steps * arguments["num_train_epochs"] // 10),
-            eval_strategy="epoch",
-            save_strategy="epoch",
-            logging_strategy="epoch",
-            save_total_limit=2,
-            load_best_model_at_end=True,
-            metric_for_best_model="eval_nDCGf",
-            greater_is_better=True,
-            restore_callback_states_from_checkpoint=True,  # or patience would start anew
-            report_to="none",
-            disable_tqdm=True,
-        ),
+        args=settings,
         train_dataset=data,
         loss=loss,
         evaluator=_selection(measured),
@@ -199,7 +240,12 @@ def _trainer(
     )
 
 
-def _selection(measured: Callable[[], float]) -> Any:
+def warm_up(queries: int, batch: int, epochs: int) -> int:
+    """A tenth of all steps; a step takes a batch on every GPU."""
+    return max(1, -(-queries // batch) * epochs // 10)
+
+
+def _selection(measured: Callable[[float], float]) -> Any:
     """What the trainer calls after every epoch."""
     from sentence_transformers.base.evaluation import BaseEvaluator
 
@@ -208,8 +254,8 @@ def _selection(measured: Callable[[], float]) -> Any:
             super().__init__()
             self.primary_metric = "nDCGf"
 
-        def __call__(self, *_: Any, **__: Any) -> dict[str, float]:
-            return {"nDCGf": measured()}
+        def __call__(self, *_: Any, epoch: float, **__: Any) -> dict[str, float]:
+            return {"nDCGf": measured(epoch)}
 
     return Selection()
 
@@ -265,7 +311,7 @@ def _list_loss(encoder: CrossEncoder, loss: Loss, scale: Scale, cutoff: int, gam
 
 
 def _lists(examples: Examples, scale: Scale, max_docs: int, seed: int) -> Any:
-    """One row a query: its text, at most `max_docs` of its documents, drawn at random, and their grades."""
+    """One row a query: its text, at most `max_docs` of its documents, drawn at random once, and their grades."""
     import polars as pl
     from datasets import Dataset
 
@@ -278,22 +324,3 @@ def _lists(examples: Examples, scale: Scale, max_docs: int, seed: int) -> Any:
     return Dataset.from_dict(
         {"query": lists["query"].to_list(), "docs": lists["document"].to_list(), "label": lists["grade"].to_list()}
     )
-
-
-def _resumed(folder: Path, settings: dict[str, Any]) -> str | None:
-    """Where to go on from: the last state that was written whole. A folder belongs to one training."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "training.json"
-    text = json.dumps(settings, indent=1) + "\n"
-    if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise DataError(f"{folder}: has checkpoints of a training with other settings or data: choose another folder")
-    path.write_text(text, encoding="utf-8")
-    states = sorted(folder.glob("checkpoint-*"), key=lambda state: int(state.name.rpartition("-")[2]))
-    whole = []
-    for state in states:
-        try:
-            json.loads((state / "trainer_state.json").read_bytes())  # the trainer writes it last
-            whole.append(str(state))
-        except (OSError, ValueError):
-            shutil.rmtree(state)
-    return whole[-1] if whole else None

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,7 +74,8 @@ def train(
         Of nDCGf.
     risk
         The largest expected share of the first places (up to the cutoff) that hold a forbidden document, on another
-        query like those of the validation: the threshold is the best of those that keep to it.
+        query like those of the validation: the threshold is the best of those that keep to it. Half of the validation
+        queries, drawn at random, then choose the epoch, and the other half the threshold.
     checkpoints
         Text: keep the state after every epoch in this folder; if the training is cut off, the same call goes on from
         there, to the same result.
@@ -127,6 +129,7 @@ def prepare(
     examples = read_examples(data)
     held = None if validation is None else read_examples(validation)
     unseen = None if test is None else read_examples(test)
+    _check_apart({"data": examples, "validation": held, "test": unseen})
     learnt, chosen, last = SPLIT
     if held is None and unseen is None:
         examples, held, unseen = examples.split(SPLIT, seed=seed)
@@ -144,6 +147,21 @@ def prepare(
     return Parts(examples, held, unseen, scale)
 
 
+def _check_apart(given: Mapping[str, Examples | None]) -> None:
+    """Refuse a query that stands in two parts: what it was learnt or chosen on would be tested on it."""
+    for (name, one), (other_name, other) in combinations(given.items(), 2):
+        if one is None or other is None or one.kind != other.kind:
+            continue
+        elsewhere = set(other.queries)
+        shared = [query for query in one.queries if query in elsewhere]
+        if shared:
+            some = ", ".join(shared[:3]) + (", …" if len(shared) > 3 else "")
+            raise DataError(
+                f"{name} ({one.name}) and {other_name} ({other.name}) share {len(shared)} of the queries, by their "
+                f"ids: {some}; give every query to one of them"
+            )
+
+
 def train_parts(
     parts: Parts,
     loss: Loss,
@@ -155,9 +173,9 @@ def train_parts(
     settings: Settings,
 ) -> FRanker:
     """Train on parts that are ready; for the rest see `train`."""
-    kind, scale, validation = parts.train.kind, parts.scale, parts.validation
-    if risk is not None:
-        _check_risk(risk, len(validation.sizes))
+    kind, scale = parts.train.kind, parts.scale
+    # What chose the epoch cannot promise anything about other queries: the threshold then gets queries of its own.
+    selection, validation = (parts.validation,) * 2 if risk is None else _halves(parts.validation, risk, seed)
     known = settings.of(kind)
     model: Model
     if kind == "text":
@@ -165,14 +183,14 @@ def train_parts(
 
         kept = None if checkpoints is None else Path(checkpoints)
         model, rounds = train_text(
-            parts.train, validation, loss, scale, cutoff=cutoff, seed=seed, checkpoints=kept, **known
+            parts.train, selection, loss, scale, cutoff=cutoff, seed=seed, checkpoints=kept, **known
         )
     else:
         from gainful.ltrf.features import train_features
 
         if checkpoints is not None:
             raise GainfulError("checkpoints: is for text; training on features takes seconds, and starts anew")
-        model, rounds = train_features(parts.train, validation, loss, scale, cutoff=cutoff, seed=seed, **known)
+        model, rounds = train_features(parts.train, selection, loss, scale, cutoff=cutoff, seed=seed, **known)
     outputs = model.outputs(validation)
     scores = scale.document_score(loss, outputs)
     judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
@@ -193,7 +211,11 @@ def train_parts(
         )
         threshold = cut.threshold
         found["nDCGf"] = float(cut.curve.score[cut.number])
-        found["risk"] = {"at most": risk, "bound": None if cut.safe_from is None else cut.safe_from[1]}
+        found["risk"] = {
+            "at most": risk,
+            "bound": None if cut.safe_from is None else cut.safe_from[1],
+            "queries": len(validation.sizes),
+        }
     ranker = FRanker(
         kind=kind,
         model=model,
@@ -203,20 +225,26 @@ def train_parts(
         threshold=threshold,
         validation=found,
         calibration=_calibration(scale, loss, outputs, validation),
-        settings=repeated_by(parts, seed, settings),
+        settings=repeated_by(parts, seed, settings, risk),
     )
     return ranker if parts.test is None else tested(ranker, parts.test)
 
 
-def repeated_by(parts: Parts, seed: int, settings: Settings) -> dict[str, Any]:
+def repeated_by(parts: Parts, seed: int, settings: Settings, risk: float | None = None) -> dict[str, Any]:
     """What repeats a training: all settings, what they were applied to, and by what."""
-    packages = ("torch", "sentence-transformers") if parts.train.kind == "text" else ("lightgbm",)
+    known = settings.of(parts.train.kind)
+    if parts.train.kind == "text":
+        from gainful.ltrf.text import made_by
+
+        known |= made_by(known["model"], known["device"])
+    else:
+        known["lightgbm"] = version("lightgbm")
     return {
-        **settings.of(parts.train.kind),
-        "seed": seed,
+        **known,
+        "risk": risk,
         "training_data": parts.train.fingerprint(),
         "validation_data": parts.validation.fingerprint(),
-        **{package: version(package) for package in packages},
+        "seed": seed,
     }
 
 
@@ -246,16 +274,19 @@ def evaluate_parts(examples: Examples, runs: Iterable[Run], scale: Scale, cutoff
     return replace(scores, measures=tuple(name.partition("(")[0] for name in measures(scale, cutoff)), spellings={})
 
 
-def _check_risk(risk: float, queries: int) -> None:
-    """Before a long training, not after it."""
+def _halves(validation: Examples, risk: float, seed: int) -> tuple[Examples, Examples]:
+    """Queries to choose the epoch on, and others for the threshold; refused before a long training, not after it."""
     if not 0.0 < risk < 1.0:
         raise GainfulError(f"risk: expected a share between 0 and 1, got {risk}")
+    selection, rest = validation.split((0.5, 0.5), seed=seed)
+    queries = len(rest.sizes)
     if risk * (queries + 1) < 1.0:
         needed = int(np.ceil(1.0 / risk - 1.0 - 1e-9))
         raise GainfulError(
-            f"risk={risk:g} cannot be guaranteed from {queries} validation queries, whatever the threshold: it takes "
-            f"{needed}"
+            f"risk={risk:g} cannot be guaranteed from {queries} queries, half of those to validate, whatever the "
+            f"threshold: it takes {needed}, and {2 * needed} to validate"
         )
+    return selection, rest
 
 
 def _calibration(scale: Scale, loss: Loss, outputs: FloatArray, validation: Examples) -> Calibration | None:

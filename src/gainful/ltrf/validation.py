@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gainful.ltrf.targets import FloatArray, Scale, discounts
+from gainful.ltrf.targets import FloatArray, NotFiniteError, Scale, discounts
 
 # Means that differ by less are equal: the same numbers were added in another order.
 _CLOSE = 1e-10
@@ -65,6 +65,8 @@ class Validation:
         machine does not carry documents across; +∞ keeps nothing.
         """
         given = np.asarray(scores, np.float64)[self._order]
+        if not np.isfinite(given).all():  # it would sort as the best of all
+            raise NotFiniteError("expected finite scores, got others")
         won = self._gain * self._at_rank(given) * self._per_gain[self._query]
         order = np.argsort(-given, kind="stable")
         falling = given[order]

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from gainful.ltrf.bayes import Calibration, expected_gains
+from gainful.ltrf.bayes import Calibration, _uniform, expected_gains, streams
 from gainful.ltrf.targets import Scale
 
 SCALE = Scale.of({-1: -10.0, 0: 0.0, 1: 1.0, 2: 2.0})
@@ -34,16 +34,44 @@ def test_expected_gains(cutoff):
     rng = np.random.default_rng(1)
     sizes = np.array([1, 4, 3])
     chances = rng.dirichlet(np.ones(4), 8)
-    found = expected_gains(SCALE, chances, sizes, cutoff=cutoff, draws=40_000, seed=2)
+    own = streams([f"q{n}" for n in np.repeat(range(3), sizes)], [f"d{n}" for n in range(8)], seed=2)
+    found = expected_gains(SCALE, chances, sizes, cutoff=cutoff, streams=own, draws=40_000)
     expected = np.concatenate([exact(part.tolist(), cutoff) for part in np.split(chances, [1, 5])])
     assert found == pytest.approx(expected, abs=0.015)  # 5 standard errors of a number within ±1 are 0.025
-    assert np.array_equal(found, expected_gains(SCALE, chances, sizes, cutoff=cutoff, draws=40_000, seed=2))
+
+
+@pytest.mark.parametrize("cutoff", [1, 3, 20])
+@pytest.mark.parametrize("block", [1, 4_000_000])
+def test_other_queries_change_nothing(cutoff, block, monkeypatch):
+    """A query alone, among others, in another place or with its documents in another order: the same to the bit."""
+    monkeypatch.setattr("gainful.ltrf.bayes._BLOCK", block)
+    rng = np.random.default_rng(1)
+    sizes = np.array([1, 4, 30, 2])
+    chances = rng.dirichlet(np.ones(4), 37)
+    queries, docs = np.repeat(["a", "b", "c", "d"], sizes).tolist(), [f"d{n}" for n in range(37)]
+
+    def found(rows, lengths, seed=0):
+        own = streams([queries[row] for row in rows], [docs[row] for row in rows], seed=seed)
+        return expected_gains(SCALE, chances[rows], np.array(lengths), cutoff=cutoff, streams=own, draws=150)
+
+    whole = found(range(37), sizes)
+    assert found([1, 2, 3, 4], [4]).tolist() == whole[1:5].tolist()
+    assert found([35, 36, 0, 4, 2, 3, 1], [2, 1, 4]).tolist() == whole[[35, 36, 0, 4, 2, 3, 1]].tolist()
+    assert found(range(37), sizes, seed=1).tolist() != whole.tolist()
+
+
+def test_random_numbers_are_those_of_splitmix64():
+    """Vigna's reference: from the seed 1234567 its first numbers are these; a stream steps by the golden ratio."""
+    step = 0x9E3779B97F4A7C15
+    expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    states = np.array([(1234567 + n * step) % 2**64 for n in (1, 2, 3)], np.uint64)
+    assert _uniform(states).tolist() == [(value >> 11) / 2**53 for value in expected]
 
 
 def test_certain_labels_need_no_draws():
     """Pool {2, -10} at cutoff 3: Z = 12."""
     chances = np.array([[0.0, 0, 0, 1], [1, 0, 0, 0]])
-    found = expected_gains(SCALE, chances, np.array([2]), cutoff=3, draws=3)
+    found = expected_gains(SCALE, chances, np.array([2]), cutoff=3, streams=streams("qq", "ab", seed=0), draws=3)
     assert found.tolist() == pytest.approx([2 / 12, -10 / 12])
 
 

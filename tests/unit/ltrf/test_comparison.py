@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -119,7 +120,17 @@ def test_folder(frame, tmp_path):
     with pytest.raises(DataError) as caught:
         gf.ltrf.compare(frame, **{**options, "seed": 1})
     kept = tmp_path / "kept" / "mse"
-    assert str(caught.value) == f"{kept}: has an f-ranker of other settings or data: choose another folder"
+    assert re.fullmatch(
+        rf"{re.escape(str(kept))}: has another f-ranker \(training_data '\w+' there, '\w+' here; validation_data '\w+' "
+        r"there, '\w+' here; seed 0 there, 1 here\): choose another folder",
+        str(caught.value),
+    )
+    with pytest.raises(DataError) as caught:
+        gf.ltrf.compare(frame, **{**options, "gains": "{-2:-9,0:0,1:1,2:2}", "cutoff": 5})
+    assert str(caught.value) == (
+        f"{kept}: has another f-ranker (gains '{{-2:-10,0:0,1:1,2:2}}' there, '{{-2:-9,0:0,1:1,2:2}}' here; cutoff 3 "
+        "there, 5 here): choose another folder"
+    )
 
 
 def test_given_parts(frame):

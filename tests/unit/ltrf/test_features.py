@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ import pytest
 import gainful as gf
 import planted as world
 from gainful.errors import DataError, GainfulError
+from gainful.ltrf.features import train_features
 from gainful.ltrf.targets import LOSSES
 
 pytest.importorskip("lightgbm")
@@ -89,23 +91,42 @@ class TestLearns:
         held = gf.ltrf.train(frames[0], test=frames[1], gains=world.GAINS, settings=QUICK)
         assert held.settings["training_data"] == examples.split((0.8, 0.2))[0].fingerprint()
 
-    def test_risk(self, ranker, frames):
-        """The bound is (n·R̂ + 1)/(n + 1), R̂ the forbidden in the first 3 places over 3, on 80 validation queries."""
-        found = gf.ltrf.train(frames[0], validation=frames[1], gains=world.GAINS, risk=0.03, settings=QUICK)
-        shown = found.rank(frames[1]).frame.join(
-            frames[1].select("query_id", "doc_id", "label"), on=["query_id", "doc_id"]
-        )
+    def test_risk(self, ranker, frames, monkeypatch):
+        """The bound is (n·R̂ + 1)/(n + 1), R̂ the forbidden in the first 3 places over 3, on n = 40 of 80 queries.
+
+        The other 40 choose the round: what both chose and promised on the same queries would promise too much.
+        """
+        chosen_on = []
+
+        def spy(train, validation, *rest, **options):
+            chosen_on.extend(validation.queries)
+            return train_features(train, validation, *rest, **options)
+
+        monkeypatch.setattr("gainful.ltrf.features.train_features", spy)
+        options = {"gains": world.GAINS, "risk": 0.04, "settings": QUICK}
+        found = gf.ltrf.train(frames[0], validation=frames[1], **options)
+        assert len(set(chosen_on)) == 40
+        kept = frames[1].filter(~pl.col("query_id").is_in(chosen_on))
+        shown = found.rank(kept).frame.join(kept.select("query_id", "doc_id", "label"), on=["query_id", "doc_id"])
         first = shown.sort("score", descending=True).group_by("query_id").head(3)
-        mean = (first["label"] < 0).sum() / 3 / 80
-        assert found.validation["risk"]["bound"] == pytest.approx((80 * mean + 1) / 81)
-        assert found.validation["risk"]["bound"] <= 0.03
+        mean = (first["label"] < 0).sum() / 3 / 40
+        assert found.validation["risk"] == pytest.approx(
+            {"at most": 0.04, "bound": (40 * mean + 1) / 41, "queries": 40}
+        )
+        assert found.validation["risk"]["bound"] <= 0.04
         assert found.threshold > ranker.threshold
+        assert (found.settings["risk"], ranker.settings["risk"]) == (0.04, None)
+        value = gf.evaluate(judgments(kept), [found.rank(kept)], MEASURE).summary()[0, 0]
+        assert found.validation["nDCGf"] == pytest.approx(value, abs=1e-12)
 
     def test_cut_by_query(self, ranker, frames):
         run = ranker.rank(frames[2], cut="bayes")
         assert (run.frame["score"] > 0).all()
         value = gf.evaluate(judgments(frames[2]), [run], MEASURE).summary()[0, 0]
         assert value > ranker.test["nDCGf@3"] - 0.05
+        some = frames[2].filter(pl.col("query_id").is_in(frames[2]["query_id"].unique().sort()[:20].to_list()))
+        alone = ranker.rank(some, cut="bayes").frame
+        assert alone.equals(run.frame.filter(pl.col("query_id").is_in(some["query_id"].unique().to_list())))
         mse = gf.ltrf.train(frames[0], validation=frames[1], loss="mse", gains=world.GAINS, settings=QUICK)
         with pytest.raises(GainfulError) as caught:
             mse.rank(frames[2], cut="bayes")
@@ -152,6 +173,18 @@ class TestFolder:
             run = gf.ltrf.score(tmp_path / "r", frames[2].drop("label"), cut=cut, name="x")
             assert run.name == "x"
             assert run.frame.equals(ranker.rank(frames[2], cut=cut).frame)
+
+    def test_labels_survive_whole(self, frames, tmp_path):
+        """Labels that differ in the seventh digit only."""
+        gains = {-2: -10.0, 0: 0.0, 0.1234567: 1.0, 0.1234568: 2.0}
+        train, validation = (
+            frame.with_columns(pl.col("label").cast(pl.Float64).replace({1.0: 0.1234567, 2.0: 0.1234568}))
+            for frame in frames[:2]
+        )
+        found = gf.ltrf.train(train, validation=validation, gains=gains, settings=QUICK)
+        found.save(tmp_path / "r")
+        assert gf.ltrf.FRanker.load(tmp_path / "r").scale == found.scale
+        assert np.array_equal(gf.ltrf.FRanker.load(tmp_path / "r").score(frames[2]), found.score(frames[2]))
 
     def test_nothing_shown_survives(self, ranker, frames, tmp_path):
         replace(ranker, threshold=math.inf).save(tmp_path / "r")
@@ -200,7 +233,17 @@ class TestFolder:
         )
         path.write_text(json.dumps({**good, "features": ["x"]}))
         self.refused(folder, f"{folder / 'model.txt'}: expected 1 features, got a model of 3")
+        path.write_text(json.dumps({**good, "loss": "mse", "calibration": None}))
+        self.refused(folder, f"{folder}: expected a model of 1 heads, as the loss mse and the gains say, got one of 3")
+        path.write_text(json.dumps({**good, "calibration": {"slopes": [1.0], "intercepts": [0.0]}}))
+        self.refused(folder, f"{path}: expected a calibration of 3 heads, got another number")
+        path.write_text(json.dumps({**good, "threshold": math.nan}))
+        self.refused(folder, f"{path}: threshold: expected a number, or inf to show nothing, got nan")
         path.write_text(json.dumps(good))
+        (folder / "model.py").write_text("")
+        allowed = ".json, .txt, .safetensors, .model, .jinja, .md"
+        self.refused(folder, f"{folder / 'model.py'}: expected only {allowed} in a folder of weights")
+        (folder / "model.py").unlink()
         model = folder / "model.txt"
         model.write_text(model.read_text()[:500])
         self.refused(folder, f"{model}: expected LightGBM's text, whole, got something else")
@@ -224,8 +267,8 @@ class TestRefused:
             ({"cutoff": 0}, "cutoff: expected at least 1, got 0"),
             ({"seed": -1}, "seed: expected a number of at least 0, got -1"),
             ({"risk": 2.0}, "risk: expected a share between 0 and 1, got 2.0"),
-            ({"risk": 0.01}, "risk=0.01 cannot be guaranteed from 80 validation queries, whatever the threshold: it "
-             "takes 99"),
+            ({"risk": 0.01}, "risk=0.01 cannot be guaranteed from 40 queries, half of those to validate, whatever the "
+             "threshold: it takes 99, and 198 to validate"),
             ({"checkpoints": "x"}, "checkpoints: is for text; training on features takes seconds, and starts anew"),
             ({"settings": gf.ltrf.Settings(epochs=3)}, "epochs: is for text, and the examples are features"),
             ({"settings": gf.ltrf.Settings(rounds=0)}, "rounds: expected at least 1, got 0"),
@@ -243,6 +286,65 @@ class TestRefused:
         with pytest.raises(DataError) as caught:
             gf.ltrf.train(frames[0].with_columns(label=1), settings=QUICK)
         assert str(caught.value) == "expected documents of at least 2 labels to learn from, got only label 1"
+
+    @pytest.mark.parametrize("loss", ["mse", "ordinal", "lambdarank"])
+    def test_diverged(self, frames, loss):
+        """Such a round is never the best one, whatever its nDCGf looks like."""
+        with pytest.raises(GainfulError) as caught:
+            gf.ltrf.train(
+                frames[0], validation=frames[1], loss=loss, settings=gf.ltrf.Settings(learning_rate=1e200, rounds=9)
+            )
+        number = len(gf.ltrf.read_examples(frames[1]))
+        assert re.fullmatch(
+            rf"training diverged: loss {loss}, round 1 of 9: the model gives no finite number for \d+ of {number} "
+            r"documents; lower the learning rate \(1e\+200\)",
+            str(caught.value),
+        )
+
+    @pytest.mark.parametrize("cut", ["threshold", "none", "bayes"])
+    def test_no_numbers(self, ranker, frames, cut):
+        """Documents without a score must not be left out as if they had been filtered."""
+
+        class Broken:
+            names, heads = (), 3
+
+            def outputs(self, examples):
+                return np.where(np.arange(len(examples)) == 1, math.nan, 0.5)[:, None] * np.ones(3)
+
+        with pytest.raises(DataError) as caught:
+            replace(ranker, model=Broken()).rank(frames[2], cut=cut)
+        assert str(caught.value) == (
+            f"examples: the model gives no finite number for 1 of {frames[2].height} documents: this f-ranker cannot "
+            "be used, train another one"
+        )
+
+    @pytest.mark.parametrize("threshold", [math.nan, -math.inf])
+    def test_no_threshold(self, ranker, threshold):
+        with pytest.raises(DataError) as caught:
+            replace(ranker, threshold=threshold)
+        assert str(caught.value) == f"threshold: expected a number, or inf to show nothing, got {threshold}"
+
+    def test_queries_in_two_parts(self, frames, tmp_path):
+        """A model tested on what it has learnt from looks better than it is."""
+        train, validation, test = frames
+        some = train.filter(pl.col("query_id").is_in([f"q1-{n}" for n in range(5)]))
+        one = train.filter(pl.col("query_id") == "q1-7")
+        paths = [tmp_path / "train.csv", tmp_path / "more.csv"]
+        train.write_csv(paths[0])
+        pl.concat([validation, some]).write_csv(paths[1])
+        for options, message in [
+            ({"validation": paths[1]}, f"data ({paths[0]}) and validation ({paths[1]}) share 5 of the queries, by "
+             "their ids: q1-0, q1-1, q1-2, …; give every query to one of them"),
+            ({"test": one}, f"data ({paths[0]}) and test (examples) share 1 of the queries, by their ids: q1-7; give "
+             "every query to one of them"),
+            ({"validation": test, "test": test.filter(pl.col("query_id").is_in(["q3-4", "q3-2"]))},
+             "validation (examples) and test (examples) share 2 of the queries, by their ids: q3-2, q3-4; give every "
+             "query to one of them"),
+        ]:  # fmt: skip
+            for call in (gf.ltrf.train, gf.ltrf.compare, gf.ltrf.tune):
+                with pytest.raises(DataError) as caught:
+                    call(paths[0], gains=world.GAINS, settings=QUICK, **options)
+                assert str(caught.value) == message
 
     def test_constant_features(self, frames):
         with pytest.raises(DataError) as caught:

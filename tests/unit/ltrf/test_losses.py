@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,7 +13,7 @@ torch = pytest.importorskip("torch")
 from gainful.errors import DataError, GainfulError  # noqa: E402
 from gainful.ltrf.losses import loss_of  # noqa: E402
 from gainful.ltrf.objectives import Objective  # noqa: E402
-from gainful.ltrf.targets import LOSSES, Scale  # noqa: E402
+from gainful.ltrf.targets import LOSSES, Scale, read_scale  # noqa: E402
 
 GAINS = {-2: -10.0, 0: 0.0, 1: 1.0, 2: 3.0}
 SCALE = Scale.of(GAINS)
@@ -129,6 +130,64 @@ def test_padding_and_order_change_nothing(loss):
     assert loss_of(loss, SCALE, *padded(turned)).item() == pytest.approx(value, rel=1e-12)
 
 
+def orders(documents):
+    """All orders of a query's documents that their scores allow, as lists of places."""
+    for order in itertools.permutations(range(len(documents))):
+        scores = [documents[place][1] for place in order]
+        if scores == sorted(scores, reverse=True):
+            yield order
+
+
+TIES = [
+    [(2, 0.0), (-2, 0.0), (0, 0.0), (2, 0.0), (1, 0.0)],  # as in the first round of boosting
+    [(1, 0.5), (-2, 0.1), (2, 0.5), (0, 0.1), (0, -1.0), (2, 0.1)],
+    [(2, 0.3), (2, 0.3), (-2, 0.7)],
+]
+
+
+@pytest.mark.parametrize("documents", TIES)
+@pytest.mark.parametrize("cutoff", [None, 2])
+def test_ties_are_the_mean_over_their_orders(documents, cutoff):
+    """The plain formula ranks equal scores as they stand: so its mean over all orders that the scores allow."""
+    each = [plain_loss("lambdarank", [[documents[place] for place in order]], cutoff) for order in orders(documents)]
+    assert len(each) > 1
+    value = loss_of("lambdarank", SCALE, *padded([documents]), cutoff=cutoff).item()
+    assert value == pytest.approx(sum(each) / len(each), rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["lambdarank", "lambdarank+bce"])
+@pytest.mark.parametrize("cutoff", [None, 2])
+def test_list_order_changes_nothing_under_ties(loss, cutoff):
+    """Value, and the gradient and Hessian of every document, whichever way the documents stand."""
+    rng = np.random.default_rng(0)
+    value = loss_of(loss, SCALE, *padded(TIES), cutoff=cutoff).item()
+    sizes = [len(documents) for documents in TIES]
+    labels = np.array([label for documents in TIES for label, _ in documents])
+    scores = np.array([score for documents in TIES for _, score in documents])
+    gradient, hessian = Objective(loss, SCALE, labels, sizes, cutoff=cutoff)(scores)
+    assert np.abs(gradient).min() > 0 or loss == "lambdarank"
+    assert np.abs(gradient[:5]).max() > 0  # all scores equal, and there is something to learn
+    for _ in range(5):
+        parts = [rng.permutation(size) for size in sizes]
+        turned = [[documents[place] for place in part] for documents, part in zip(TIES, parts, strict=True)]
+        assert loss_of(loss, SCALE, *padded(turned), cutoff=cutoff).item() == pytest.approx(value, rel=1e-12)
+        at = np.concatenate([part + start for part, start in zip(parts, np.cumsum([0, *sizes]), strict=False)])
+        found = Objective(loss, SCALE, labels[at], sizes, cutoff=cutoff)(scores[at])
+        assert found[0] == pytest.approx(gradient[at], abs=1e-14)
+        assert found[1] == pytest.approx(hessian[at], abs=1e-14)
+
+
+@pytest.mark.parametrize("loss", ["lambdarank", "lambdarank+bce"])
+def test_objectives_are_the_gradients_under_ties(loss):
+    scores, grades, mask = padded(TIES)
+    scores.requires_grad_()
+    loss_of(loss, SCALE, scores, grades, mask, cutoff=3).backward()
+    labels = [label for documents in TIES for label, _ in documents]
+    objective = Objective(loss, SCALE, labels, [len(documents) for documents in TIES], cutoff=3)
+    gradient, _ = objective(scores.detach()[mask].numpy())
+    assert gradient == pytest.approx(scores.grad[mask].numpy() * len(labels), rel=1e-10, abs=1e-12)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_query_of_padding_alone_adds_nothing(loss):
     queries = random_queries(5, loss)
@@ -197,6 +256,30 @@ def test_document_score_of_ordinal_models():
     # Equal for trec_eval, which reads scores as float32, is equal here: else ranks would not be those of training.
     one, other = SCALE.document_score("mse", [0.1, 0.1 + 1e-10])
     assert one == other
+
+
+def test_scale_keeps_labels_whole():
+    """Labels that only the seventh digit tells apart are two labels, in the file too."""
+    scale = Scale.of({0.1234567: 1.0, 0.1234568: -1.0, 2: 3.0, 1e16: 4.0})
+    assert scale.to_dict() == {"0.1234568": -1.0, "0.1234567": 1.0, "2": 3.0, "1e+16": 4.0}
+    assert Scale.of({float(label): gain for label, gain in scale.to_dict().items()}) == scale
+    assert read_scale(str(scale), []) == scale
+
+
+@pytest.mark.parametrize(
+    ("loss", "outputs", "message"),
+    [
+        ("ordinal", [[0.0, 1.0]], "expected 3 numbers a document of a model for the loss ordinal, got 2"),
+        ("ordinal", [0.0, 1.0, 2.0], "expected 3 numbers a document of a model for the loss ordinal, got 1"),
+        ("mse", [[0.0, 1.0]], "expected 1 numbers a document of a model for the loss mse, got 2"),
+        ("mse", [0.0, math.nan, 1e39, 2.0], "the model gives no finite number for 2 of 4 documents"),
+        ("ordinal", [[0.0, math.inf, 0.0], [0.0, 1.0, 2.0]], "the model gives no finite number for 1 of 2 documents"),
+    ],
+)
+def test_outputs_that_are_refused(loss, outputs, message):
+    with pytest.raises(DataError) as caught:
+        SCALE.document_score(loss, outputs)
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
-import pickle
-import shutil
-import signal
+import re
 import socket
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +14,6 @@ import pytest
 import gainful as gf
 import planted as world
 from gainful.errors import DataError, GainfulError
-from gainful.progress import tracked_by
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
@@ -28,25 +21,7 @@ pytest.importorskip("sentence_transformers")
 MEASURE = "nDCGf(gain={-2:-10,0:0,1:1,2:2})@3"
 
 
-def settings(encoder, **other):
-    return gf.ltrf.Settings(**{**world.SETTINGS, "model": str(encoder), **other})
-
-
-@pytest.fixture(scope="module")
-def unseen():
-    return world.planted_text(100, 2)
-
-
-@pytest.fixture(scope="module")
-def ranker(encoder):
-    return gf.ltrf.train(world.planted_text(150, 1), gains=world.GAINS, settings=settings(encoder))
-
-
-@pytest.fixture(scope="module")
-def saved(ranker, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("saved") / "ranker"
-    ranker.save(folder)
-    return folder
+settings = world.text_settings
 
 
 class TestEndToEnd:
@@ -114,138 +89,63 @@ class TestEndToEnd:
         assert len(found.rank(frame, cut="bayes").frame.columns) == 3
 
 
-SCRIPT = "import sys, torch; torch.set_num_threads(1); import planted; planted.train_in_epochs(*sys.argv[1:])"
-
-
-def whole_json(path):
-    try:
-        return bool(json.loads(path.read_bytes()))
-    except ValueError:
-        return False
-
-
-class TestResume:
-    def test_killed_and_resumed_is_the_same_as_unbroken(self, encoder, tmp_path):
-        """Killed (SIGKILL) as soon as the first epoch is on disk, then started again: equal to the last bit."""
-        steps = []
-
-        def count(iterable, total, label):
-            steps.append((label, total))
-            return iterable
-
-        with tracked_by(count):
-            expected = world.train_in_epochs(encoder, tmp_path / "a")
-        with subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, str(encoder), str(tmp_path / "b")],
-            env={**os.environ, "PYTHONPATH": str(Path(world.__file__).parent)},
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as broken:
-            limit = time.monotonic() + 200
-            while not any(whole_json(path) for path in (tmp_path / "b").glob("checkpoint-*/trainer_state.json")):
-                assert broken.poll() is None, broken.stderr.read()
-                assert time.monotonic() < limit
-                time.sleep(0.002)
-            broken.send_signal(signal.SIGKILL)
-        assert broken.returncode == -signal.SIGKILL
-        # A kill may also leave a state half-written: it is not what training goes on from.
-        (tmp_path / "b" / "checkpoint-999").mkdir()
-        with tracked_by(count):
-            assert world.train_in_epochs(encoder, tmp_path / "b") == expected
-        assert not (tmp_path / "b" / "checkpoint-999").exists()
-        whole, rest = (total for label, total in steps if label == "Training ordinal")
-        assert rest < whole  # it did go on, and not begin again
-
-    def test_other_settings_are_refused(self, encoder, tmp_path):
-        folder = tmp_path / "work"
-        folder.mkdir()
-        (folder / "training.json").write_text("{}")
-        with pytest.raises(DataError) as caught:
-            gf.ltrf.train(world.planted_text(20, 1), checkpoints=folder, settings=settings(encoder))
-        assert str(caught.value) == (
-            f"{folder}: has checkpoints of a training with other settings or data: choose another folder"
-        )
-
-
-class TestNothingIsExecuted:
-    """A folder from somebody else: whatever asks for code is refused before anything is loaded."""
-
-    @pytest.fixture
-    def folder(self, saved, tmp_path):
-        shutil.copytree(saved, tmp_path / "r")
-        return tmp_path / "r"
-
-    def refused(self, folder, message):
-        with pytest.raises(DataError) as caught:
-            gf.ltrf.FRanker.load(folder)
-        assert str(caught.value) == message
-
-    def edit(self, path, **entries):
-        path.write_text(json.dumps({**json.loads(path.read_text()), **entries}))
-
-    def test_modules_of_another_package(self, folder):
-        path = folder / "model" / "modules.json"
-        path.write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "evil.Module"}]))
-        self.refused(folder, f"{path}: asks for code of its own (evil.Module), which is never run")
-
-    def test_auto_map(self, folder):
-        path = folder / "model" / "config.json"
-        self.edit(path, auto_map={"AutoModel": "evil.Model"})
-        self.refused(folder, f"{path}: asks for code of its own (auto_map), which is never run")
-
-    def test_activation(self, folder):
-        path = folder / "model" / "config_sentence_transformers.json"
-        self.edit(path, deep={"activation_fn": "torch.hub.load"})
-        self.refused(folder, f"{path}: asks for code of its own (torch.hub.load), which is never run")
-
-    @pytest.mark.parametrize("name", ["pytorch_model.bin", "optimizer.pt", "model.pkl", "modeling_evil.py"])
-    def test_pickles_and_code(self, folder, name):
-        path = folder / "model" / name
-        path.write_bytes(pickle.dumps(print))
-        self.refused(
-            folder,
-            f"{path}: expected only .json, .txt, .safetensors, .model, .md, .jinja in a folder of weights",
-        )
-
-    def test_no_weights(self, folder):
-        shutil.rmtree(folder / "model")
-        self.refused(folder, f"{folder / 'model'}: expected a folder of weights, found none")
-
-    def test_broken_json(self, folder):
-        (folder / "model" / "modules.json").write_text("[")
-        with pytest.raises(DataError, match=r"modules\.json: cannot be read: "):
-            gf.ltrf.FRanker.load(folder)
-
-    def test_broken_weights(self, folder):
-        path = folder / "model" / "model.safetensors"
-        path.write_bytes(path.read_bytes()[:100])
-        with pytest.raises(
-            DataError, match=r"^model '.*': expected a folder of weights \(safetensors\) or a name that"
-        ):
-            gf.ltrf.FRanker.load(folder)
-
-    def test_a_pickled_encoder_is_not_started_from(self, encoder, tmp_path):
-        shutil.copytree(encoder, tmp_path / "old")
-        (tmp_path / "old" / "model.safetensors").rename(tmp_path / "old" / "pytorch_model.bin")
-        with pytest.raises(DataError, match=r"^model '.*old': expected a folder of weights \(safetensors\) or a name"):
-            gf.ltrf.train(world.planted_text(20, 1), settings=settings(tmp_path / "old"))
-
-
 class TestRefused:
     def test_absent_encoder(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
         with pytest.raises(DataError) as caught:
             gf.ltrf.train(world.planted_text(20, 1), settings=settings(tmp_path / "none"))
+        assert str(caught.value) == f"model '{tmp_path / 'none'}': expected a folder of weights, found none"
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        with pytest.raises(DataError) as caught:
+            gf.ltrf.train(world.planted_text(20, 1), settings=settings("nobody/nothing"))
         assert str(caught.value).startswith(
-            f"model '{tmp_path / 'none'}': expected a folder of weights (safetensors) or a name that can be fetched, "
+            "model 'nobody/nothing': expected a folder of weights (safetensors) or a name that can be fetched, got: "
         )
 
-    def test_absent_device(self, encoder, saved, unseen):
-        for device in ("cuda:99", "nonsense"):
-            with pytest.raises(GainfulError, match=rf"^device '{device}' cannot be used here: \S"):
-                gf.ltrf.train(world.planted_text(20, 1), settings=settings(encoder, device=device))
-            with pytest.raises(GainfulError, match=rf"^device '{device}' cannot be used here: \S"):
-                gf.ltrf.score(saved, unseen, device=device)
+    @pytest.mark.parametrize(
+        ("device", "message"),
+        [
+            ("cuda:99", r"^device 'cuda:99' cannot be used here: \S"),
+            ("meta", r"^device: expected cpu, cuda, cuda:1 \(a GPU by its number\) or mps, got 'meta'$"),
+        ],
+    )
+    def test_absent_device(self, encoder, saved, unseen, device, message):
+        with pytest.raises(GainfulError, match=message):
+            gf.ltrf.train(world.planted_text(20, 1), settings=settings(encoder, device=device))
+        with pytest.raises(GainfulError, match=message):
+            gf.ltrf.score(saved, unseen, device=device)
+
+    def test_one_of_several_gpus(self, monkeypatch):
+        """The trainer would spread over all of them, and begin at the first: said, not done behind one's back."""
+        from gainful.ltrf.checkpoint import check_device
+
+        monkeypatch.setattr("torch.empty", lambda *_, **__: None)
+        monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+        check_device("cuda:1")
+        check_device("cuda", training=True)
+        with pytest.raises(GainfulError) as caught:
+            check_device("cuda:1", training=True)
+        assert str(caught.value) == (
+            "device 'cuda:1': training takes all GPUs that it sees; to use this one alone, set CUDA_VISIBLE_DEVICES=1 "
+            "and say cuda"
+        )
+        monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+        check_device("cuda:0", training=True)
+
+    @pytest.mark.parametrize("loss", ["mse", "ordinal"])
+    def test_diverged(self, encoder, loss):
+        """NaN sorts as the best score of all, and such an epoch would win."""
+        with pytest.raises(GainfulError) as caught:
+            gf.ltrf.train(
+                world.planted_text(20, 1),
+                loss=loss,
+                gains=world.GAINS,
+                settings=settings(encoder, learning_rate=1e30, epochs=2),
+            )
+        assert re.fullmatch(
+            rf"training diverged: loss {loss}, epoch 1 of 2: the model gives no finite number for \d+ of \d+ "
+            r"documents; lower the learning rate \(1e\+30\)",
+            str(caught.value),
+        )
 
     def test_features_for_text(self, ranker):
         with pytest.raises(DataError) as caught:
@@ -285,3 +185,13 @@ def test_sampled_documents(encoder):
     )
     assert lists["docs"] == _lists(examples, scale, 2, 0)["docs"]
     assert lists["docs"] != _lists(examples, scale, 2, 1)["docs"]
+
+
+@pytest.mark.parametrize(
+    ("queries", "batch", "epochs", "steps"), [(100, 8, 10, 13), (100, 16, 10, 7), (100, 32, 10, 4), (5, 64, 2, 1)]
+)
+def test_warm_up_is_a_tenth_of_the_steps(queries, batch, epochs, steps):
+    """Batches of 8 on one, two and four GPUs: ⌈100/8⌉·10/10 steps, and so on; at least one."""
+    from gainful.ltrf.text import warm_up
+
+    assert warm_up(queries, batch, epochs) == steps

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
+from gainful.errors import GainfulError
 from gainful.ltrf.targets import Scale
 from gainful.ltrf.validation import Validation
 
@@ -44,6 +45,14 @@ def test_by_hand():
     assert judged.best([0.9, 0.1, 0.5]) == pytest.approx((1.0, 0.3))
     # The forbidden document on top can only go with everything below it: keep the third alone.
     assert judged.best([0.5, 0.8, 0.9]) == pytest.approx(((10 / 12 + 1) / 2, 0.85))
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_scores_that_are_none(score):
+    """NaN would sort first, and threshold and value of a broken model would look like any other."""
+    with pytest.raises(GainfulError) as caught:
+        Validation(SCALE, [1, -2], [1, 1], cutoff=3).best([0.2, score])
+    assert str(caught.value) == "expected finite scores, got others"
 
 
 def test_nothing_or_everything():

@@ -1,0 +1,148 @@
+"""Folders of weights, from whoever: what may be in one, what is read of it, and what is refused unread."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from gainful.errors import DataError
+
+# All that is ever read: numbers, words and settings. Code, pickles and whatever else there is are not.
+_READ = (".json", ".txt", ".safetensors", ".model", ".jinja")
+_SAVED = (*_READ, ".md")
+# The one module of a saved f-ranker.
+_MODULE = "sentence_transformers.base.modules.transformer.Transformer"
+# Keys under which a package below looks for the name of a class or function.
+_NAMES = re.compile(r"_class$|^architectures$|^model_type$|^activation|activation_f|^type$")
+_PLAIN = re.compile(r"[\w-]*")
+_ACTIVATION = re.compile(r"torch\.nn\.modules\.(activation|linear)\.[A-Z]\w*")
+_PACKAGE = re.compile(r"sentence_transformers(\.[a-z]\w*)*\.[A-Z]\w*")
+
+
+def encoder_folder(checkpoint: str) -> Path:
+    """The folder of an encoder, checked; one that is known by name is fetched, without code and pickles."""
+    folder = Path(checkpoint)
+    if not folder.is_dir():
+        if folder.exists() or folder.is_absolute() or checkpoint.startswith(".") or checkpoint.count("/") > 1:
+            raise DataError(f"model {checkpoint!r}: expected a folder of weights, found none")
+        folder = _fetched(checkpoint)
+    check_encoder(folder)
+    return folder
+
+
+def check_saved(folder: Path) -> None:
+    """Refuse a saved f-ranker that holds, or asks for, anything but numbers, words and settings.
+
+    Parameters
+    ----------
+    folder
+        As `FRanker.save` wrote it: settings and trees, or settings and a folder with an encoder.
+    """
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            raise DataError(f"{path}: expected no links in a folder of weights")
+        if path.is_dir():
+            if path != folder / "model":
+                raise DataError(f"{path}: expected no folders in a folder of weights")
+        elif not path.is_file() or path.suffix.lower() not in _SAVED:
+            raise DataError(f"{path}: expected only {', '.join(_SAVED)} in a folder of weights")
+    inner = folder / "model"
+    if not inner.is_dir():
+        return
+    check_encoder(inner)
+    modules = inner / "modules.json"
+    if modules.exists():
+        given = [(part.get("type"), part.get("path")) for part in _parts(_json(modules))]
+        if given != [(_MODULE, "")]:
+            got = ", ".join(f"{kind} in {path!r}" for kind, path in given)
+            raise DataError(f"{modules}: expected {_MODULE} in '' alone, got {got or 'nothing'}")
+
+
+def check_encoder(folder: Path) -> None:
+    """Refuse an encoder that asks for code, or whose files lie elsewhere; files that are never read are let be."""
+    for path in _files(folder):
+        if path.is_symlink() and not _in_a_cache(path):
+            raise DataError(f"{path}: expected no links in a folder of weights")
+        if path.name.startswith("adapter_"):
+            raise DataError(f"{path}: expected whole weights, got an adapter for those of another model")
+        # Those that are read for what to load; a vocabulary may be large, and names nothing.
+        if path.suffix.lower() == ".json" and ("config" in path.name or path.name == "modules.json"):
+            _check_names(path, _json(path))
+    if not any(path.suffix.lower() == ".safetensors" for path in _files(folder)):
+        raise DataError(f"{folder}: expected a folder of weights (config.json and .safetensors), found no .safetensors")
+
+
+def fingerprint(folder: Path) -> str:
+    """A short text that other weights, words and settings do not have."""
+    digest = hashlib.sha256()
+    for path in _files(folder):
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def _files(folder: Path) -> list[Path]:
+    """What is read of a folder: nothing further down."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in _READ and not path.is_dir())
+
+
+def _in_a_cache(path: Path) -> bool:
+    """Whether a link is one of those that Hugging Face's cache is made of: from snapshots to the blobs beside them."""
+    snapshots = path.absolute().parent.parent
+    return snapshots.name == "snapshots" and path.resolve().parent == (snapshots.parent / "blobs").resolve()
+
+
+def _fetched(checkpoint: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        fetched = snapshot_download(
+            checkpoint, allow_patterns=[f"*{suffix}" for suffix in _READ], ignore_patterns=["*/*"]
+        )
+    except Exception as error:  # many kinds, of several packages
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = lines[0] if lines else type(error).__name__
+        raise DataError(
+            f"model {checkpoint!r}: expected a folder of weights (safetensors) or a name that can be fetched, got: "
+            f"{reason}"
+        ) from None
+    return Path(fetched)
+
+
+def _parts(content: object) -> list[dict[str, object]]:
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _json(path: Path) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from None
+
+
+def _check_names(path: Path, content: object) -> None:
+    """Whatever names a class or a function must be a name of the packages below, not a place to take code from."""
+    for key, value in _entries(content):
+        asked = "auto_map" if key == "auto_map" and value else None
+        if isinstance(value, str) and _NAMES.search(key):
+            known = (_ACTIVATION,) if "activation" in key else (_PACKAGE,) if path.name == "modules.json" else ()
+            if not any(pattern.fullmatch(value) for pattern in (_PLAIN, *known)):
+                asked = value
+        if asked is not None:
+            raise DataError(f"{path}: asks for code of its own ({asked}), which is never run")
+
+
+def _entries(content: object, key: str = "") -> Iterator[tuple[str, object]]:
+    """All entries, however deep; those of a list under the key of the list."""
+    if isinstance(content, dict):
+        for name, inner in content.items():
+            yield name, inner
+            yield from _entries(inner, name)
+    elif isinstance(content, list):
+        for inner in content:
+            yield key, inner
+            yield from _entries(inner, key)
