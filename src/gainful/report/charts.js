@@ -1,17 +1,18 @@
 // Charts: Vega-Lite as the analyses drew them, fitted to the width, in light or dark, with the measures that are chosen.
 const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"];
 const IN_THE_DARK = ["#56b4e9", "#f08a3c", "#3fc39c", "#e3a1c6", "#e69f00", "#9ad3f5", "#e8e8e4", "#f0e442"];
+const GREYS = ["#555555", "#888888"];
 const FONT = getComputedStyle(document.body).fontFamily;
 const hiddenMeasures = new Set();
 
-function look(dark, narrow) {
+function look(dark, narrow, longest) {
   const [ink, quiet, line] = dark ? ["#e8e8e4", "#a2a7af", "#33373d"] : ["#1b1d21", "#5d626b", "#e6e5df"];
   return {
     background: "transparent",
     font: FONT,
     range: { category: dark ? IN_THE_DARK : OKABE_ITO },
-    axis: { labelColor: quiet, titleColor: ink, gridColor: line, domainColor: quiet, tickColor: quiet, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 90 : 240, titleLimit: 400 },
-    legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 240 : 200, ...(narrow ? { orient: "bottom", columns: 2 } : {}) },
+    axis: { labelColor: quiet, titleColor: ink, gridColor: line, domainColor: quiet, tickColor: quiet, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 90 : 240, titleLimit: narrow ? 230 : 400 },
+    legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 240 : 200, ...(narrow ? { orient: "bottom", columns: longest > 14 ? 1 : 2 } : {}) },
     title: { color: ink },
     text: { color: ink },
     view: { stroke: null },
@@ -71,7 +72,9 @@ function withZoom(spec) {
 
 function fitted(spec, width, tall) {
   const narrow = width < 560;
-  spec.config = merged(spec.config || {}, look(isDark(), narrow));
+  // Rules are drawn in greys that are made for white.
+  if (isDark()) for (const { mark } of views(spec)) if (mark && GREYS.includes(mark.color)) mark.color = "#a2a7af";
+  spec.config = merged(spec.config || {}, look(isDark(), narrow, longestLabel(spec)));
   delete spec.title;
   const grow = (height) => (typeof height === "number" ? Math.round(height * tall) : height);
   if (spec.vconcat) {
@@ -87,6 +90,11 @@ function fitted(spec, width, tall) {
     spec.autosize = { type: "fit", contains: "padding" };
   }
   return spec;
+}
+
+function longestLabel(spec) {
+  const rows = Object.values(spec.datasets || {}).flat();
+  return rows.reduce((most, row) => Math.max(most, typeof row.measure === "string" ? row.measure.length : 0), 0);
 }
 
 function titleOf(spec) {
@@ -170,7 +178,7 @@ function enlarged(spec) {
 function measureChips() {
   const names = measureNames();
   if (names.length < 2) return null;
-  return h("div", { class: "controls" }, h("div", { class: "chips", role: "group", "aria-label": "Measures in the charts" }, names.map((name) => {
+  return h("div", { class: "controls" }, h("span", { class: "small quiet" }, "Measures in the charts"), h("div", { class: "chips", role: "group", "aria-label": "Measures in the charts" }, names.map((name) => {
     const button = h("button", { type: "button", "aria-pressed": "true", title: name, onclick: () => {
       if (hiddenMeasures.has(name)) hiddenMeasures.delete(name);
       else if (hiddenMeasures.size < names.length - 1) hiddenMeasures.add(name);

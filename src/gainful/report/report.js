@@ -52,11 +52,11 @@ function head() {
 
 function toolbar() {
   const number = contents.systems.length;
-  const measure = h("select", { id: "measure", onchange: () => change({ measure: contents.measures[measure.selectedIndex].name }) }, contents.measures.map((each) => h("option", { value: each.name }, brief(each.name))));
-  const filter = h("input", { type: "search", id: "filter", placeholder: "part of a name", autocomplete: "off", oninput: () => change({ filter: filter.value }) });
+  const measure = h("select", { id: "choose-measure", onchange: () => change({ measure: contents.measures[measure.selectedIndex].name }) }, contents.measures.map((each) => h("option", { value: each.name }, brief(each.name))));
+  const filter = h("input", { type: "search", id: "find-runs", placeholder: "part of a name", autocomplete: "off", oninput: () => change({ filter: filter.value }) });
   const tops = [5, 10, 20, 50].filter((top) => top < number);
-  const top = h("select", { id: "top", onchange: () => change({ top: Number(top.value) }) }, h("option", { value: "0" }, `all ${number}`), tops.map((each) => h("option", { value: each }, `the best ${each}`)));
-  const only = h("input", { type: "checkbox", id: "only", onchange: () => change({ only: only.checked }) });
+  const top = h("select", { id: "show-best", onchange: () => change({ top: Number(top.value) }) }, h("option", { value: "0" }, `all ${number}`), tops.map((each) => h("option", { value: each }, `the best ${each}`)));
+  const only = h("input", { type: "checkbox", id: "only-ticked", onchange: () => change({ only: only.checked }) });
   const chosen = live(() => `only those ticked (${state.chosen.size})`);
   return h("div", { class: "bar", role: "group", "aria-label": "What is shown" },
     h("label", {}, "Measure", measure), number > 1 && h("label", {}, "Find runs", filter), tops.length > 0 && h("label", {}, "Show", top),
@@ -89,7 +89,7 @@ function leaderboard() {
           cell: (system) => h("span", { class: values[system] !== null && values[system] === best ? "best" : "" }, text(values[system]), found && byName[name].summary === "mean" && h("span", { class: "ends" }, `${number(found.low[system], 3)} – ${number(found.high[system], 3)}`)),
         };
       }),
-      ...(current ? [{ name: `${state.measure}, ${percentText(contents.settings.confidence)} interval`, kind: "score", key: (system) => current.mean[system], cell: (system) => range(current, system, ends) }] : []),
+      ...(current ? [{ name: `${brief(state.measure)}, ${percentText(contents.settings.confidence)} interval`, kind: "score", class: "interval", key: (system) => current.mean[system], under: h("span", { class: "axis", "aria-hidden": "true" }, h("span", {}, number(ends[0], 2)), h("span", {}, number(ends[1], 2))), cell: (system) => range(current, system, ends) }] : []),
     ];
     const sorted = 3 + contents.measures.findIndex(({ name }) => name === state.measure);
     const table = sortable(columns, shownSystems, { sorted, descending: sign(state.measure) > 0, label: "Runs and their means", rowClass: (system) => (state.chosen.has(system) ? "chosen" : "") });
@@ -119,6 +119,7 @@ function range(of, system, [from, to]) {
 
 // Is it real?
 const TESTS = { t: "paired t-test", wilcoxon: "Wilcoxon signed-rank test", randomisation: "randomisation test", bootstrap: "studentised bootstrap", tukey: "randomised Tukey HSD" };
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const CORRECTIONS = { holm: "Holm's correction", bonferroni: "Bonferroni's correction", bh: "the correction of Benjamini and Hochberg", none: "no correction", tukey: "its own correction" };
 
 function pairOf(of, row, column) {
@@ -164,7 +165,7 @@ function significance() {
       if (kind) cell.style.setProperty("--p", `${of.p_corrected[at] < alpha / 50 ? 88 : of.p_corrected[at] < alpha / 5 ? 62 : 36}%`);
       return cell;
     })));
-    const heads = order.map((system) => h("th", { scope: "col", title: contents.systems[system] }, h("button", { type: "button", tabindex: "-1", disabled: true }, contents.systems[system])));
+    const heads = order.map((system) => h("th", { scope: "col", title: contents.systems[system] }, h("span", { class: "upright" }, contents.systems[system])));
     const table = h("table", { class: "grid pairs", role: "grid", "aria-label": "Pairs of runs" }, h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "sr" }, "run")), heads)), h("tbody", {}, cells));
     gridKeys(table, (cell) => cell.dataset.row === undefined ? ["the same run"] : pairLines(of, Number(cell.dataset.row), Number(cell.dataset.column)), (cell) => { if (cell.dataset.row !== undefined) show(pairLines(of, Number(cell.dataset.row), Number(cell.dataset.column))); });
     return [
@@ -178,7 +179,7 @@ function significance() {
     ];
   });
   const family = contents.comparison.correction;
-  return [h("p", {}, `${TESTS[contents.settings.test]} on the topics, p < ${contents.settings.alpha} after ${CORRECTIONS[family]} for all pairs of a measure. Runs are in the order of the leaderboard.`), box, comparison.baseline === null && detail, notes(comparison.notes)];
+  return [h("p", {}, `${capital(TESTS[contents.settings.test])} on the topics, p < ${contents.settings.alpha} after ${CORRECTIONS[family]} for all pairs of a measure. Runs are in the order of the leaderboard.`), box, comparison.baseline === null && detail, notes(comparison.notes)];
 }
 
 function against(of, baseline) {
@@ -240,15 +241,17 @@ function topicsShown(order) {
 }
 
 function heat() {
-  const selectRows = h("select", { id: "rows", onchange: () => change({ rows: selectRows.value }) });
-  const selectColumns = h("select", { id: "columns", onchange: () => change({ columns: selectColumns.value }) });
-  const find = h("input", { type: "search", id: "topics", placeholder: "part of an id", autocomplete: "off", oninput: () => change({ topics: find.value }) });
+  const options = (list, name, key) => h("optgroup", { label: name }, list.map((each, at) => h("option", { value: `${key}:${at}` }, each)));
+  const selectRows = h("select", { id: "order-runs", onchange: () => change({ rows: selectRows.value }) },
+    h("option", { value: "mean" }, "their mean"), h("option", { value: "name" }, "their name"), options(contents.topics, "their score on topic", "topic"));
+  const selectColumns = h("select", { id: "order-topics", onchange: () => change({ columns: selectColumns.value }) },
+    h("option", { value: "given" }, "as judged"), h("option", { value: "name" }, "id"), h("option", { value: "hardest" }, "difficulty, hardest first"), h("option", { value: "easiest" }, "difficulty, easiest first"),
+    options(contents.systems, "the scores of", "run"));
+  const find = h("input", { type: "search", id: "find-topics", placeholder: "part of an id", autocomplete: "off", oninput: () => change({ topics: find.value }) });
   const controls = h("div", { class: "controls" }, h("label", {}, "Order runs by", selectRows), h("label", {}, "Order topics by", selectColumns), h("label", {}, "Find topics", find));
   const box = live(() => {
     const topicRow = state.rows.startsWith("topic:") ? Number(state.rows.slice(6)) : null;
     const runColumn = state.columns.startsWith("run:") ? Number(state.columns.slice(4)) : null;
-    fill(selectRows, h("option", { value: "mean" }, "their mean"), h("option", { value: "name" }, "their name"), topicRow !== null && h("option", { value: state.rows }, `topic ${contents.topics[topicRow]}`));
-    fill(selectColumns, h("option", { value: "given" }, "as judged"), h("option", { value: "name" }, "id"), h("option", { value: "hardest" }, "difficulty, hardest first"), h("option", { value: "easiest" }, "difficulty, easiest first"), runColumn !== null && h("option", { value: state.columns }, `the scores of ${contents.systems[runColumn]}`));
     selectRows.value = state.rows;
     selectColumns.value = state.columns;
     const { values, topic_means: difficulty, summary } = contents.scores[state.measure];
@@ -263,10 +266,11 @@ function heat() {
     const highest = known.reduce((a, b) => Math.max(a, b), lowest === 0 && known.every((value) => value <= 1) ? 1 : 0) || 1;
     const scale = (value) => (value >= 0 ? (100 * value) / highest : (100 * value) / lowest);
     const text = summaryText(state.measure);
-    const room = Math.max(18, Math.min(46, Math.floor((Math.min(1160, document.documentElement.clientWidth - 48) - 260) / topics.length)));
+    const names = Math.min(240, 24 + 8 * Math.max(...order.map((system) => contents.systems[system].length)));
+    const room = Math.max(18, Math.min(46, Math.floor((Math.min(1160, document.documentElement.clientWidth - 48) - names - 70) / topics.length)));
     const worse = byName[state.measure].higher === "worse";
     const body = order.map((system) => h("tr", {},
-      h("th", { scope: "row", title: contents.systems[system] }, h("button", { type: "button", class: "id", "aria-pressed": String(runColumn === system), title: `order topics by the scores of ${contents.systems[system]}`, onclick: () => resort({ columns: runColumn === system ? "given" : `run:${system}` }, `run:${system}`), "data-key": `run:${system}` }, contents.systems[system])),
+      h("th", { scope: "row", class: "id", title: contents.systems[system] }, h("button", { type: "button", tabindex: "-1", "aria-pressed": String(runColumn === system), title: `order topics by the scores of ${contents.systems[system]}`, onclick: () => resort({ columns: runColumn === system ? "given" : `run:${system}` }, `run:${system}`), "data-key": `run:${system}` }, contents.systems[system])),
       h("td", { class: "mean" }, text(summary[system])),
       topics.map((topic) => {
         const value = values[system][topic];
@@ -309,8 +313,10 @@ function resort(values, key) {
 
 // How far to trust it
 function analysis(each) {
-  const inside = each.absent ? [absent(each.absent)] : [figures(each.figures), framed(each.table, each.title), notes(each.notes)];
-  return section(each.id, each.title, each.lead, inside, !each.absent && h("p", { class: "small quiet" }, "More of this: ", h("code", {}, `gainful ${each.command} --help`)));
+  const inside = each.absent ? [absent(each.absent)] : [figures(each.figures), framed(each.table, each.title)];
+  return h("section", { id: each.id, class: "analysis", "aria-labelledby": `${each.id}-title` },
+    h("div", { class: "about" }, h("h2", { id: `${each.id}-title` }, each.title), h("p", {}, each.lead), notes(each.notes), h("p", { class: "small quiet" }, "More of this: ", h("code", {}, `gainful ${each.command}`))),
+    h("div", {}, inside));
 }
 
 function again() {
@@ -331,7 +337,8 @@ put(document.getElementById("page"),
   section("leaderboard", "Who wins?", "Mean scores with their confidence intervals. The head of a column sorts by it; the measure chosen above decides the place and the picture on the right.", leaderboard()),
   section("significance", "Is it real?", null, significance()),
   section("heat", "Every topic", "One cell a run and topic. Choose a cell to see its ranking taken apart, the name of a run to order topics by its scores, a topic to order the runs. Arrow keys move, Enter opens.", heat()),
-  h("div", { id: "charts" }, contents.analyses.map((each, at) => [at === 0 && measureChips(), analysis(each)])),
+  h("div", { class: "trust" }, h("p", { class: "eyebrow" }, "How far to trust it"), measureChips()),
+  contents.analyses.map(analysis),
   section("again", "How to repeat it", null, again()),
   h("footer", {}, `Made by gainful ${contents.version}. This page holds everything that it shows and asks nothing of any network.`));
 document.documentElement.dataset.ready = "true";

@@ -52,7 +52,7 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
   const heads = columns.map((column, at) => {
     const numeric = column.kind !== "text";
     const button = h("button", { type: "button", title: column.hint || column.name, onclick: () => sort(at) }, brief(column.name));
-    return h("th", { scope: "col", class: `${numeric ? "" : "text "}${column.class || ""}` }, column.fixed ? column.name : button);
+    return h("th", { scope: "col", class: `${numeric ? "" : "text "}${column.class || ""}` }, column.fixed ? column.name : button, column.under);
   });
   const keyOf = (column, row, at) => (column.key ? column.key(row) : row[at]);
   function sort(at) {
@@ -97,7 +97,7 @@ function boxed(table, { name = "", classes = "" } = {}) {
 }
 
 function framed(given, label) {
-  return boxed(sortable(given.columns, given.rows, { label }), { name: label });
+  return boxed(sortable(given.columns, given.rows, { label }), { name: label, classes: given.rows.length > 12 ? "some" : "" });
 }
 
 const tip = h("div", { class: "tip", role: "tooltip", hidden: true, id: "tip" });

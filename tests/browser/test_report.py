@@ -1,0 +1,310 @@
+"""The report in a real Chromium: what it shows is right, it can be used without a mouse, and nothing leaves it."""
+
+from __future__ import annotations
+
+from math import log2
+
+import pytest
+from scipy.stats import ttest_rel
+
+import gainful as gf
+
+EVIL = "<script>alert(1)</script>"
+MARKUP = "<b>3</b>"
+IMAGE = "<img/src=x/onerror=alert(2)>"
+QRELS = {
+    "1": {"a": 2, "b": 1, "spam": -2},
+    "2": {"c": 1, IMAGE: 1, "e": 0},
+    MARKUP: {"f": 1, "g": 0},
+    "4": {"h": 3, "i": 1},
+}
+PERFECT = {"1": ["a", "b"], "2": ["c", IMAGE], MARKUP: ["f"], "4": ["h", "i"]}
+RUNS = {
+    "perfect": PERFECT,
+    EVIL: {**PERFECT, "1": ["b", "spam", "a"]},
+    "late": {topic: ["u1", *docs] for topic, docs in PERFECT.items()},
+    "later": {topic: ["u1", "u2", *docs] for topic, docs in PERFECT.items()},
+    "spammy": {**PERFECT, "1": ["spam", "a"], "4": ["i", "h"]},
+    "nothing": {topic: ["u1", "u2", "u3"] for topic in PERFECT},
+}
+# By hand: the best of topic 1 is 2 at rank 1 and 1 at rank 2.
+IDEAL = 2 + 1 / log2(3)
+EVIL_SCORE = (1 + 2 / log2(4)) / IDEAL
+LATE = {
+    "1": (2 / log2(3) + 1 / log2(4)) / IDEAL,
+    "2": (1 / log2(3) + 1 / log2(4)) / (1 + 1 / log2(3)),
+    MARKUP: 1 / log2(3),
+    "4": (3 / log2(3) + 1 / log2(4)) / (3 + 1 / log2(3)),
+}
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    gf.report(QRELS, RUNS, ["nDCG@3", "Forbidden@3", "AP"], cutoff=3, resamples=100, trials=2).save(path)
+    return path
+
+
+def leaders(page) -> list[str]:
+    return page.locator("#leaderboard tbody td.name").all_inner_texts()
+
+
+def rows(page) -> list[str]:
+    return page.locator("#heat tbody th").all_inner_texts()
+
+
+def columns(page) -> list[str]:
+    return page.locator("#heat thead button").all_inner_texts()
+
+
+def cell(page, run: str, topic: str):
+    at = list(RUNS).index(run)
+    return page.locator(f'#heat td[data-system="{at}"][data-topic="{list(QRELS).index(topic)}"]')
+
+
+def test_draws_everything_and_asks_for_nothing(look, page_file):
+    page = look(page_file)
+    page.wait_for_function(
+        "document.querySelectorAll('figure svg').length === document.querySelectorAll('figure').length"
+    )
+    assert page.locator("figure svg").count() >= 7
+    assert page.locator("section h2").all_inner_texts()[:3] == ["Who wins?", "Is it real?", "Every topic"]
+    policy = page.locator("meta[http-equiv]").get_attribute("content")
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe-eval" not in policy
+
+
+class TestLeaderboard:
+    def test_means_and_intervals(self, look, page_file):
+        page = look(page_file)
+        assert leaders(page)[0] == "perfect"
+        assert leaders(page)[-1] == "nothing"
+        line = page.locator("#leaderboard tbody tr", has_text="late").first.inner_text()
+        assert f"{sum(LATE.values()) / 4:.4f}" in line
+
+    def test_sorts_by_a_column_and_back(self, look, page_file):
+        page = look(page_file)
+        head = page.locator("#leaderboard th", has_text="Forbidden@3").first
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == "descending"
+        assert leaders(page)[0] == "spammy"  # half of what it shows for topic 1
+        head.locator("button").press("Enter")
+        assert head.get_attribute("aria-sort") == "ascending"
+        assert leaders(page)[-1] == "spammy"
+
+    def test_a_chosen_measure_sets_the_order_of_everything(self, look, page_file):
+        page = look(page_file)
+        page.select_option("#choose-measure", "Forbidden@3")
+        assert leaders(page)[-1] == "spammy"  # lower is better
+        assert rows(page)[-1] == "spammy"
+
+    def test_finds_the_best_and_the_ticked(self, look, page_file):
+        page = look(page_file)
+        page.fill("#find-runs", "LATE")
+        assert leaders(page) == ["late", "later"]
+        assert rows(page) == ["late", "later"]
+        page.fill("#find-runs", "")
+        page.select_option("#show-best", "5")
+        assert len(leaders(page)) == len(rows(page)) == 5
+        assert "nothing" not in leaders(page)
+        page.get_by_label("tick later").check()
+        page.get_by_label("tick perfect").check()
+        page.get_by_label("only those ticked (2)").check()
+        assert leaders(page) == rows(page) == ["perfect", "later"]
+        page.fill("#find-runs", "zzz")
+        assert page.locator("#leaderboard .absent").inner_text() == "No run is called that."
+
+
+def test_significance_of_a_pair(look, page_file):
+    page = look(page_file)
+    names = page.locator("#significance tbody th").all_inner_texts()
+    assert names == leaders(page)
+    one, other = names.index("perfect"), names.index("late")
+    page.locator("#significance tbody tr").nth(one).locator("td").nth(other).click()
+    told = page.locator("#significance .detail").inner_text()
+    perfect, late = [1.0] * 4, list(LATE.values())
+    assert "perfect against late" in told
+    assert f"{1 - sum(late) / 4:.4f}" in told
+    assert "better on 4 topics, equal on 0, worse on 0" in told
+    assert f"p = {ttest_rel(perfect, late).pvalue:.4f}" in told
+
+
+class TestTopics:
+    def test_orders_by_difficulty_topic_and_run(self, look, page_file):
+        page = look(page_file)
+        assert columns(page) == list(QRELS)
+        page.select_option("#order-topics", "hardest")
+        means = gf.evaluate(QRELS, RUNS, "nDCG@3")["nDCG@3"].values.mean(axis=0)
+        hardest = [list(QRELS)[at] for at in means.argsort()]
+        assert hardest[0] == "1"
+        assert columns(page) == hardest
+        page.select_option("#order-topics", "easiest")
+        assert columns(page) == hardest[::-1]
+        page.locator("#heat thead button", has_text="1").first.click()
+        # DCG@3 of topic 1: 2 + .63, 1 + 2/2, 2·.63 + 1/2, 2·.63, 2/2, 0.
+        assert rows(page) == ["perfect", EVIL, "late", "spammy", "later", "nothing"]
+        page.locator("#heat").get_by_role("button", name=EVIL).click()
+        assert columns(page)[-1] == "1"  # its only fault
+        page.fill("#find-topics", "<B>")
+        assert columns(page) == [MARKUP]
+
+    def test_a_cell_tells_its_score(self, look, page_file):
+        page = look(page_file)
+        cell(page, "late", "1").hover()
+        assert f"nDCG@3: {LATE['1']:.4f}" in page.locator("#tip").inner_text()
+
+    def test_opens_a_ranking_by_click(self, look, page_file):
+        page = look(page_file)
+        cell(page, EVIL, "1").click()
+        sheet = page.locator("dialog.sheet")
+        assert sheet.locator(".big").inner_text() == f"{EVIL_SCORE:.4f}"
+        table = [line.locator("td").all_inner_texts() for line in sheet.locator(".ranking tbody tr").all()]
+        won = [1 / IDEAL, 0.0, 1 / IDEAL]
+        so_far = [1 / IDEAL, 1 / IDEAL, 2 / IDEAL]
+        assert table == [
+            ["1", "b", "1", "1", "1.0000", f"{won[0]:.4f}", f"{so_far[0]:.4f}"],
+            ["2", "spam", "−2", "0", f"{1 / log2(3):.4f}", "0.0000", f"{so_far[1]:.4f}"],
+            ["3", "a", "2", "2", "0.5000", f"{won[2]:.4f}", f"{so_far[2]:.4f}"],
+        ]
+        lost = [line.locator("td").all_inner_texts() for line in sheet.locator(".losses tbody tr").all()]
+        assert lost[0] == ["a", "2", "3", f"{1 / IDEAL:.4f}", f"{2 / IDEAL:.4f}", f"{1 / IDEAL:.4f}"]
+        assert lost[1][0] == "b"
+        assert lost[1][-1].startswith("−")  # it stands higher than it should
+        sheet.get_by_label("Measure").select_option("AP")
+        assert sheet.locator(".big").inner_text() == f"{(1 + 2 / 3) / 2:.4f}"
+        sheet.get_by_role("button", name="Next topic").click()
+        assert sheet.locator("h2").inner_text() == "Topic 2"
+
+    def test_opens_a_ranking_by_keyboard(self, look, page_file):
+        page = look(page_file)
+        page.locator("#find-topics").focus()
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.matches('#heat td[data-system]')"):
+                break
+        else:
+            pytest.fail("the Tab key never came to the heat map")
+        for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home", "ArrowDown"):
+            page.keyboard.press(key)
+        focused = page.evaluate("({...document.activeElement.dataset})")
+        third = rows(page)[2]
+        assert focused == {"system": str(list(RUNS).index(third)), "topic": "0"}
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog.sheet[open]")
+        assert page.locator("dialog.sheet h2").inner_text() == "Topic 1"
+        assert page.locator("dialog.sheet b.id").inner_text() == third
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog.sheet:not([open])", state="attached")
+        assert page.evaluate("({...document.activeElement.dataset})") == focused
+
+
+def test_names_and_ids_are_text(look, page_file):
+    page = look(page_file)
+    assert EVIL in leaders(page)
+    assert MARKUP in columns(page)
+    cell(page, "perfect", "2").click()
+    assert IMAGE in page.locator("dialog.sheet .ranking").inner_text()
+    page.wait_for_function(
+        "document.querySelectorAll('figure svg').length === document.querySelectorAll('figure').length"
+    )
+    assert page.locator("main img, dialog img, main script, dialog script, td b:not(:empty)").count() == 0
+    assert page.locator("script").count() == 4  # its own: contents, packed, Vega, the page's
+    assert EVIL.encode() not in page_file.read_bytes()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_does_not_scroll_sideways(look, page_file, width):
+    page = look(page_file, width=width)
+    page.wait_for_function(
+        "document.querySelectorAll('figure svg').length === document.querySelectorAll('figure').length"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    cell(page, "late", "4").click()
+    page.wait_for_selector("dialog.sheet .ranking")
+    assert page.evaluate("document.querySelector('dialog.sheet').scrollWidth") <= width
+
+
+def luminance(page, selector: str, what: str) -> float:
+    colour = page.evaluate(f"getComputedStyle(document.querySelector({selector!r})).{what}")
+    red, green, blue = (float(part) for part in colour.split("(")[1].rstrip(")").split(",")[:3])
+    return (red + green + blue) / 3
+
+
+def test_light_and_dark(look, page_file):
+    page = look(page_file, scheme="dark")
+    page.wait_for_selector("#reliability svg text")
+    assert luminance(page, "body", "backgroundColor") < 60
+    assert luminance(page, "body", "color") > 180
+    assert luminance(page, "#reliability svg text", "fill") > 120
+    page.get_by_role("button", name="Switch to light colours").click()
+    assert luminance(page, "body", "backgroundColor") > 240
+    page.wait_for_function(
+        "parseInt(getComputedStyle(document.querySelector('#reliability svg text')).fill.slice(4)) < 120"
+    )
+
+
+def test_charts_show_the_measures_that_are_chosen(look, page_file):
+    page = look(page_file)
+    page.wait_for_selector("#reliability svg")
+    names = page.locator("#reliability svg .role-legend-label text")
+    assert names.all_text_contents() == ["nDCG@3", "Forbidden@3", "AP"]
+    page.get_by_role("group", name="Measures in the charts").get_by_role("button", name="AP").click()
+    page.wait_for_function(
+        "![...document.querySelectorAll('#reliability svg text')].some((text) => text.textContent === 'AP')"
+    )
+    assert names.all_text_contents() == ["nDCG@3", "Forbidden@3"]
+
+
+def test_charts_zoom_and_grow(look, page_file):
+    page = look(page_file)
+    chart = page.locator("#reliability .chart")
+    page.wait_for_selector("#reliability svg")
+    chart.scroll_into_view_if_needed()
+    labels = "document.querySelectorAll('#reliability svg .role-axis-label text')"
+    ticks = f"[...{labels}].map((text) => text.textContent).join()"
+    before = page.evaluate(ticks)
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + 300, box["y"] + 120)
+    page.keyboard.down("Shift")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Shift")
+    page.wait_for_function(f"{ticks} !== {before!r}")
+    page.locator("#reliability").get_by_role("button", name="Enlarge").click()
+    page.wait_for_selector("dialog.large svg")
+    assert page.locator("dialog.large svg").bounding_box()["width"] > box["width"]
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog.large", state="detached")
+
+
+def test_print_shows_all_and_no_buttons(look, page_file):
+    page = look(page_file)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert not page.locator(".bar").is_visible()
+    assert page.locator("details").first.get_attribute("open") is not None
+    assert page.evaluate("getComputedStyle(document.querySelector('#leaderboard .box')).maxHeight") == "none"
+    assert luminance(page, "body", "backgroundColor") > 240
+
+
+def test_what_the_data_do_not_allow_is_said(look, tmp_path):
+    path = tmp_path / "one.html"
+    gf.report({"1": {"a": 1}}, {"1": ["b", "a"]}, "nDCG@3").save(path)
+    page = look(path)
+    told = page.locator(".absent").all_inner_texts()
+    assert "Expected at least 2 runs, got 1: run" in told
+    assert "No label is negative: every nDCG lies between 0 and 1, whatever its norm." in told
+    assert f"{1 / log2(3):.4f}" in page.locator("#leaderboard").inner_text()
+    cell_of = page.locator("#heat td[data-system]")
+    cell_of.click()
+    assert page.locator("dialog.sheet .big").inner_text() == f"{1 / log2(3):.4f}"
+
+
+def test_a_baseline_has_a_table(look, tmp_path):
+    path = tmp_path / "baseline.html"
+    gf.report(QRELS, RUNS, "nDCG@3", baseline="late", resamples=100, trials=2).save(path)
+    page = look(path)
+    line = page.locator("#significance tr", has_text="perfect").locator("td").all_inner_texts()
+    late = list(LATE.values())
+    assert line[1] == f"{1 - sum(late) / 4:.4f}"
+    assert line[8] == f"{ttest_rel([1.0] * 4, late).pvalue:.4f}"
