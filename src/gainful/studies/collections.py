@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,9 +78,16 @@ def load_collections(collections: Collections | None, *, seed: int, runs_needed:
         none = runs is None or (isinstance(runs, tuple | list) and not runs)
         if none and runs_needed:
             raise DataError(f"collection {name!r}: expected judgments and runs, got no runs")
-        try:
+        with named(str(name)):
             found = [] if none else read_runs(runs)
             loaded.append(StudyCollection(name=str(name), qrels=read_qrels(qrels), runs=found))
-        except GainfulError as error:
-            raise type(error)(f"collection {name!r}: {error}") from None
     return loaded
+
+
+@contextmanager
+def named(collection: str) -> Iterator[None]:
+    """Errors of what is done inside say of which collection they are."""
+    try:
+        yield
+    except GainfulError as error:
+        raise type(error)(f"collection {collection!r}: {error}") from None

@@ -16,7 +16,7 @@ from gainful.meta.curves import Robustness
 from gainful.meta.decisions import Decisions
 from gainful.meta.deplete import checked_levels
 from gainful.meta.robustness import robustness
-from gainful.studies.collections import Collections, StudyCollection, load_collections
+from gainful.studies.collections import Collections, StudyCollection, load_collections, named
 from gainful.studies.incomplete_judgments_exhibits import (
     accuracy_figure,
     confusion_table,
@@ -169,7 +169,7 @@ def _deplete(
     seed: int,
 ) -> Robustness:
     of = "" if rel == 1 else f"(rel={rel:g})"
-    try:
+    with named(one.name):
         return robustness(
             one.qrels,
             one.runs,
@@ -182,8 +182,6 @@ def _deplete(
             alpha=alpha,
             seed=seed,
         )
-    except GainfulError as error:
-        raise type(error)(f"collection {one.name!r}: {error}") from None
 
 
 def _lacking(found: Robustness) -> dict[str, str]:

@@ -15,7 +15,7 @@ from gainful.meta.reliability import reliability
 from gainful.meta.sensitivity import sensitivity
 from gainful.meta.stability import stability
 from gainful.stats.resample import check_resamples
-from gainful.studies.collections import Collections, StudyCollection, load_collections
+from gainful.studies.collections import Collections, StudyCollection, load_collections, named
 from gainful.studies.negative_labels_exhibits import OF_RUNS, bounds_table, exhibits_of_runs, label_table
 from gainful.studies.negative_labels_found import NORMS, Compared, bounded, findings, label
 from gainful.studies.result import Study, absences
@@ -80,7 +80,10 @@ def negative_labels(
     check_count("draws", draws, least=2, why=", for one draw contradicts no other")
     check_resamples(resamples)
     loaded = load_collections(collections, seed=seed, runs_needed=False)
-    bounds = {one.name: boundedness(one.qrels, one.runs, cutoff=pool_depth) for one in loaded}
+    bounds = {}
+    for one in loaded:
+        with named(one.name):
+            bounds[one.name] = boundedness(one.qrels, one.runs, cutoff=pool_depth)
     settings: dict[str, Any] = {"draws": draws, "fuzziness": fuzziness, "resamples": resamples, "seed": seed}
     compared = [
         _compare(one, bounds[one.name], cutoffs=cutoffs, pool_depth=pool_depth, **settings)
@@ -121,10 +124,8 @@ def _compare(
     seed: int,
 ) -> Compared:
     depths = dict.fromkeys([*cutoffs, pool_depth])
-    try:
+    with named(one.name):
         scores = evaluate(one.qrels, one.runs, [label(norm, depth) for depth in depths for norm in NORMS])
-    except GainfulError as error:
-        raise type(error)(f"collection {one.name!r}: {error}") from None
     studied = scores.only([label(norm, cutoff) for cutoff in cutoffs for norm in NORMS])
     pooled = scores.only([label(norm, pool_depth) for norm in NORMS])
     return Compared(
