@@ -94,8 +94,8 @@ def forbidden_documents(
 
     Notes
     -----
-    A finding on several numbers of topics or levels holds only if it holds at each of them. Where the paper says 'as',
-    a mean difference of up to a hundredth counts as none.
+    A curve is better than another if it is so somewhere, and worse nowhere. Where the paper says 'as stable as', a mean
+    difference of up to a hundredth counts as none.
 
     Examples
     --------

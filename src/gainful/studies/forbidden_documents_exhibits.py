@@ -155,7 +155,7 @@ def stability_figure(found: Sequence[Found], plan: Plan) -> Exhibit:
         draw=lambda: panels(
             long,
             title="Pairs of runs ordered the wrong way, by number of topics",
-            x=Axis(field="topics", title="topics drawn", own=True),
+            x=Axis(field="topics", title="topics drawn", whole=True, own=True),
             y=Axis(field="error", title="error rate", format="%", zero=True),
             by="measure",
         ),
@@ -246,7 +246,5 @@ def _reliability_chart(frame: pl.DataFrame) -> altair.TopLevelMixin:
         ),
         base.mark_point(filled=True, size=80, opacity=1).encode(x=alt.X("Φ:Q", scale=scale)),
     ).properties(width=440, height=90)
-    if frame["collection"].n_unique() > 1:
-        order = list(dict.fromkeys(frame["collection"]))
-        whole = whole.facet(row=alt.Row("collection:N", title=None, sort=order))
-    return styled(whole, "Reliability")
+    order = list(dict.fromkeys(frame["collection"]))
+    return styled(whole.facet(alt.Facet("collection:N", title=None, sort=order), columns=1), "Reliability")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,7 @@ def learn(
         See `forbidden_documents`.
     """
     examples = read_examples(source)
+    name = Path(examples.name).name
     labels = sorted(set(examples.labels.tolist()))
     given = {label: forbidden if label < 0 else label for label in labels} if gains is None else gains
     scale = read_scale(given, examples.labels)
@@ -137,15 +139,15 @@ def learn(
     sizes = examples.sizes
     lacking = {}
     if not (sizes == 1).any():
-        lacking["Table 6"] = f"{examples.name} has no query with a single document"
+        lacking["Table 6"] = f"{name} has no query with a single document"
     return Learnt(
-        name=examples.name,
+        name=name,
         queries=len(sizes),
         documents=len(examples),
         sizes=(float((sizes == 1).mean()), float((sizes == 2).mean()), float((sizes > 2).mean())),
         single=_single(examples, scale) if not lacking else None,
         compared=found,
-        unbounded=_unbounded(found, test, scale) if "ordinal" in found.rankers else None,
+        unbounded=_unbounded(name, found, test, scale) if "ordinal" in found.rankers else None,
         lacking=lacking,
     )
 
@@ -167,12 +169,12 @@ def _single(examples: Examples, scale: Scale) -> pl.DataFrame:
     )
 
 
-def _unbounded(found: LossComparison, test: Examples, scale: Scale) -> dict[str, object]:
+def _unbounded(name: str, found: LossComparison, test: Examples, scale: Scale) -> dict[str, object]:
     """Queries of the ordinal f-ranker outside of the range of nDCGmin."""
     bounds = boundedness(test.qrels(scale), found.rankers["ordinal"].rank(test, name="ordinal"), cutoff=CUTOFF)
     row = bounds.runs().row(0, named=True)
     over, under = row["over"] / row["topics"], row["under"] / row["topics"]
-    return {"collection": test.name, "cutoff": CUTOFF, "unbounded": over + under, "over": over, "under": under}
+    return {"collection": name, "cutoff": CUTOFF, "unbounded": over + under, "over": over, "under": under}
 
 
 def size_table(learnt: Learnt) -> Exhibit:
@@ -230,7 +232,8 @@ def loss_table(learnt: Learnt) -> Exhibit:
         title="Losses and baselines that rank and filter",
         text=f"Means on {unseen} test queries; {learnt_from} to learn from, {validated} to choose the threshold on. "
         f"Gains {learnt.compared.scale}. The paper gives 1 to every label that is not forbidden, learns from text with "
-        "DistilBERT and tunes learning rate and batch size; shares are per cent there.",
+        "DistilBERT and tunes learning rate and batch size; shares are per cent there. FilteredGood is a mean over "
+        "queries, 0 for those without a good document.",
         frame=with_published(ours, published),
         brief=ours,
     )

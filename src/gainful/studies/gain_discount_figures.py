@@ -79,7 +79,7 @@ def figure_4(deep: dict[str, Part]) -> Exhibit:
         draw=lambda: panels(
             frame,
             title="Φ and the number of topics",
-            x=Axis(field="topics", title="topics", own=True),
+            x=Axis(field="topics", title="topics", whole=True, own=True),
             y=Axis(field="Φ", title="Φ", domain=(0, 1)),
             by="discount",
         ),
@@ -98,7 +98,7 @@ def figure_5(found: Sequence[Found]) -> Exhibit:
         draw=lambda: panels(
             frame,
             title="Documents of each label, by rank",
-            x=Axis(field="rank", title="rank", tight=True),
+            x=Axis(field="rank", title="rank", whole=True, tight=True),
             y=Axis(field="share", title="share of the rankings", format="%", zero=True),
             by="label",
         ),
@@ -180,7 +180,7 @@ def figure_9(found: Sequence[Found], plan: Plan) -> Exhibit:
         draw=lambda: panels(
             frame,
             title="Achieved significance level of the pairs of runs",
-            x=Axis(field="pair", title="pairs of runs, the least clear first", own=True),
+            x=Axis(field="pair", title="pairs of runs, the least clear first", whole=True, own=True),
             y=Axis(field="ASL", title="achieved significance level", domain=(0, 1)),
             by="measure",
             mark="steps",
@@ -210,7 +210,7 @@ def _discounts_chart(frame: pl.DataFrame, title: str) -> altair.TopLevelMixin:
     return panels(
         frame.with_columns(depth=pl.format("nDCG@{}", "cutoff")),
         title=title,
-        x=Axis(field="rank", title="rank", tight=True, own=True),
+        x=Axis(field="rank", title="rank", whole=True, tight=True, own=True),
         y=Axis(field="weight", title="discount", zero=True, own=True),
         by="discount",
         column="depth",

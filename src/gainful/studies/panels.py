@@ -1,4 +1,4 @@
-"""Figures of several panels, a row of them a collection: lines and dots that are told apart by colour and shape."""
+"""Figures of one panel a collection, or a row of them: lines and dots told apart by colour and by shape."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Of a panel; of one that stands alone, more.
 _SIZE, _ALONE = (240, 190), (440, 280)
+# Panels side by side, where nothing but the collection tells them apart.
+_ACROSS = 3
 _DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [14, 4])
 _SHAPES = ("circle", "diamond", "square", "triangle-up")
 
@@ -33,6 +35,8 @@ class Axis:
         How numbers are written.
     zero
         Whether it begins at 0.
+    whole
+        Whether there are whole numbers only.
     tight
         Whether it ends where the data do.
     own
@@ -44,6 +48,7 @@ class Axis:
     domain: tuple[float, float] | None = None
     format: str = ""
     zero: bool = False
+    whole: bool = False
     tight: bool = False
     own: bool = False
 
@@ -52,7 +57,7 @@ class Axis:
         settings: dict[str, Any] = {"zero": self.zero, "nice": not self.tight}
         if self.domain is not None:
             settings["domain"] = list(self.domain)
-        axis = alt.Axis(format=self.format) if self.format else alt.Axis()
+        axis = alt.Axis(format="d", tickMinStep=1) if self.whole else alt.Axis(format=self.format)
         return getattr(alt, channel)(f"{self.field}:Q", title=self.title, scale=alt.Scale(**settings), axis=axis)
 
 
@@ -71,7 +76,7 @@ def panels(
     names: Sequence[str] | None = None,
     tooltip: Sequence[str] = (),
 ) -> altair.TopLevelMixin:
-    """Draw lines or dots: a row of panels a collection, a column of panels each value of `column`.
+    """Draw lines or dots: a panel a collection; with `column`, a row of panels a collection, one each value of it.
 
     Parameters
     ----------
@@ -99,7 +104,7 @@ def panels(
         Further columns to tell when pointed at.
     """
     alt = load_altair()
-    names = list(dict.fromkeys(frame[by])) if names is None else list(names)
+    names = _listed(frame, by) if names is None else list(names)
     rows = frame["collection"].n_unique()
     columns = frame[column].n_unique() if column else 1
     width, height = _ALONE if rows == columns == 1 else _SIZE
@@ -127,21 +132,19 @@ def panels(
         low, high = alt.datum(values.min()), alt.datum(values.max())
         layers.insert(0, once.mark_rule(**faint).encode(x=low, y=low, x2=high, y2=high))
     whole = alt.layer(*layers).properties(width=width, height=height)
-    if titled and column:
-        order = list(dict.fromkeys(frame[column]))
-        whole = whole.facet(alt.Facet(f"{column}:N", title=None, sort=order), columns=columns // rows)
-    elif rows > 1 or columns > 1:
-        places = {"row": ("collection", alt.Row, rows), "column": (column, alt.Column, columns)}
-        whole = whole.facet(
-            **{
-                name: kind(f"{field}:N", title=None, sort=list(dict.fromkeys(frame[field])))
-                for name, (field, kind, number) in places.items()
-                if field and number > 1
-            }
-        )
-    if titled or rows > 1 or columns > 1:
-        whole = whole.resolve_scale(**{name: "independent" for name, axis in (("x", x), ("y", y)) if axis.own})
+    # Also of one collection: others of the study may not allow the figure.
+    if titled or columns == 1:
+        wrapped, across = (column, columns // rows) if titled and column else ("collection", _ACROSS)
+        whole = whole.facet(alt.Facet(f"{wrapped}:N", title=None, sort=_listed(frame, wrapped)), columns=across)
+    else:
+        row = alt.Row("collection:N", title=None, sort=_listed(frame, "collection"))
+        whole = whole.facet(row=row, column=alt.Column(f"{column}:N", title=None, sort=_listed(frame, str(column))))
+    whole = whole.resolve_scale(**{name: "independent" for name, axis in (("x", x), ("y", y)) if axis.own})
     return styled(whole, title)
+
+
+def _listed(frame: pl.DataFrame, column: str) -> list[str]:
+    return list(dict.fromkeys(frame[column]))
 
 
 def _key(alt: Any, channel: str, field: str, names: list[str], **further: Any) -> Any:
