@@ -61,7 +61,8 @@ def evaluate(
     duplicates
         A document twice in a topic: error or first.
     keep_going
-        Leave out runs that cannot be read, and score the others; `failed` of the result names them.
+        Leave out runs that cannot be read, name them in the end, and score the others; the exit status of a command
+        is 1 then.
     engine
         Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
     scheduler

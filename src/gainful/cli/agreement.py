@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from gainful.cli.caveats import caveats
-from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.inputs import Files, OptionalWhole, Source, Whole
 from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.paired import Gaps
+from gainful.engine import Engine, open_engine
 from gainful.meta.agreement import CORRELATIONS, Correlation
 from gainful.meta.agreement import Agreement as Found
 from gainful.meta.agreement import agreement as agreement_of
@@ -31,6 +32,9 @@ def agreement(
     p: float = 0.9,
     seed: Whole = 0,
     gaps: Gaps = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: OptionalWhole = None,
     source: Source = Source(),
     shown: Shown = Shown(),
 ) -> None:
@@ -41,8 +45,8 @@ def agreement(
     files
         Judgments, then runs: files, folders or globs; not with --scores.
     """
-    with shown.working():
-        scores = source.read(files)
+    with shown.working(), open_engine(engine, scheduler=scheduler, workers=workers):
+        scores = source.read(files, engine=engine, scheduler=scheduler, workers=workers)
         found = agreement_of(
             scores,
             correlation=correlation,
@@ -51,6 +55,9 @@ def agreement(
             p=p,
             seed=seed,
             gaps=gaps,
+            engine=engine,
+            scheduler=scheduler,
+            workers=workers,
         )
     shown.show(found, [_coefficients(found), _movers(found)], [*caveats(scores), *_remarks(found)])
 

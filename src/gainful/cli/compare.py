@@ -13,7 +13,7 @@ import polars as pl
 from cyclopts import Parameter
 
 from gainful.cli.caveats import caveats
-from gainful.cli.inputs import Files, Source, Whole, whole
+from gainful.cli.inputs import Files, OptionalWhole, Source, Whole, whole
 from gainful.cli.output import Table, chosen_format, note, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
@@ -22,6 +22,7 @@ from gainful.compare import compare as comparison_of
 from gainful.compare.result import Test
 from gainful.data.paired import Gaps
 from gainful.data.scores import Scores
+from gainful.engine import Engine, open_engine
 from gainful.errors import GainfulError
 from gainful.evaluate import is_known
 from gainful.stats.corrections import Method as Correction
@@ -62,6 +63,9 @@ def compare(
     resamples: Whole = 10_000,
     seed: Whole = 0,
     gaps: Gaps = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: OptionalWhole = None,
     alpha: float = 0.05,
     movers: Annotated[int | None, Parameter(converter=whole)] = None,
     fail_if_worse: Annotated[bool, Parameter(negative="", show_default=False)] = False,
@@ -87,8 +91,8 @@ def compare(
         score) worse than the baseline, at confidence 1 - alpha.
     """
     _check(fail_if_worse, baseline, margin, movers)
-    with shown.working():
-        scores = source.read(files)
+    with shown.working(), open_engine(engine, scheduler=scheduler, workers=workers):
+        scores = source.read(files, engine=engine, scheduler=scheduler, workers=workers)
         result = comparison_of(
             scores,
             baseline=_named(baseline, files, scores),
@@ -99,6 +103,9 @@ def compare(
             resamples=resamples,
             seed=seed,
             gaps=gaps,
+            engine=engine,
+            scheduler=scheduler,
+            workers=workers,
         )
         shape = chosen_format(shown.format, shown.output)
         tables = [_means(result, alpha, latex=shape == "latex")]

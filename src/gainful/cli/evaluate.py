@@ -65,8 +65,6 @@ def evaluate(
         How to print; by default what the name of the output file ends in, else a table.
     output
         Write to this file instead of the screen.
-    keep_going
-        Leave out runs that cannot be read, naming them, and score the others; the exit status is 1 then.
     """
     refuse_measures(runs)
     shape = chosen_format(format, output)

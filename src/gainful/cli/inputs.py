@@ -89,7 +89,14 @@ class Source:
     degenerate: Degenerate = "zero"
     duplicates: Duplicates = "error"
 
-    def read(self, files: tuple[str, ...]) -> Scores:
+    def read(
+        self,
+        files: tuple[str, ...],
+        *,
+        engine: Engine = "local",
+        scheduler: str | None = None,
+        workers: int | None = None,
+    ) -> Scores:
         """The scores, from `files` (judgments, then runs) or from the table."""
         if self.scores is not None:
             return self._table(files)
@@ -103,7 +110,7 @@ class Source:
             raise DataError(f"expected judgments and runs, or --scores FILE, got {got}")
         qrels, *runs = files
         refuse_measures(runs)
-        with reading(runs) as given:
+        with counted(runs, engine) as given:
             return evaluate(
                 qrels,
                 given,
@@ -113,6 +120,9 @@ class Source:
                 missing=self.missing,
                 degenerate=self.degenerate,
                 duplicates=self.duplicates,
+                engine=engine,
+                scheduler=scheduler,
+                workers=workers,
             )
 
     def _table(self, files: tuple[str, ...]) -> Scores:

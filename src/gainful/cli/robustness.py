@@ -9,13 +9,14 @@ import polars as pl
 from cyclopts import Parameter
 
 from gainful.cli.caveats import caveats
-from gainful.cli.inputs import Measures, Whole, refuse_measures
+from gainful.cli.inputs import Measures, OptionalWhole, Whole, refuse_measures
 from gainful.cli.lists import NUMBERS
 from gainful.cli.output import Table, number
 from gainful.cli.progress import reading
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
+from gainful.engine import Engine
 from gainful.meta.curves import Robustness
 from gainful.meta.deplete import LEAST_NONRELEVANT, LEAST_RELEVANT, Depletion
 from gainful.meta.robustness import DEFAULT_MEASURES
@@ -43,6 +44,9 @@ def robustness(
     missing: Missing = "empty",
     degenerate: Degenerate = "zero",
     duplicates: Duplicates = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: OptionalWhole = None,
     shown: Shown = Shown(),
 ) -> None:
     """See `gainful.robustness`."""
@@ -66,6 +70,9 @@ def robustness(
             missing=missing,
             degenerate=degenerate,
             duplicates=duplicates,
+            engine=engine,
+            scheduler=scheduler,
+            workers=workers,
         )
     shown.show(found, list(_tables(found)), list(_remarks(found)))
 

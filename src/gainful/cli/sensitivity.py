@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated, get_args
 
 from gainful.cli.caveats import caveats
-from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.inputs import Files, OptionalWhole, Source, Whole
 from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.paired import Gaps
+from gainful.engine import Engine, open_engine
 from gainful.meta.sensitivity import Method
 from gainful.meta.sensitivity import Sensitivity as Found
 from gainful.meta.sensitivity import sensitivity as sensitivity_of
@@ -26,6 +27,9 @@ def sensitivity(
     alpha: float = 0.05,
     seed: Whole = 0,
     gaps: Gaps = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: OptionalWhole = None,
     source: Source = Source(),
     shown: Shown = Shown(),
 ) -> None:
@@ -38,9 +42,18 @@ def sensitivity(
     alpha
         The level at which the table counts a pair as told apart.
     """
-    with shown.working():
-        scores = source.read(files)
-        found = sensitivity_of(scores, methods=methods, resamples=resamples, seed=seed, gaps=gaps)
+    with shown.working(), open_engine(engine, scheduler=scheduler, workers=workers):
+        scores = source.read(files, engine=engine, scheduler=scheduler, workers=workers)
+        found = sensitivity_of(
+            scores,
+            methods=methods,
+            resamples=resamples,
+            seed=seed,
+            gaps=gaps,
+            engine=engine,
+            scheduler=scheduler,
+            workers=workers,
+        )
         table = _table(found, alpha)
     shown.show(found, table, [*caveats(scores), *(f"note: {note}" for note in found.notes)])
 

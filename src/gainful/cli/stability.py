@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from gainful.cli.caveats import caveats
-from gainful.cli.inputs import Files, Source, Whole
+from gainful.cli.inputs import Files, OptionalWhole, Source, Whole
 from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.paired import Gaps
+from gainful.engine import Engine, open_engine
 from gainful.meta.stability import By, Fuzzy
 from gainful.meta.stability import Stability as Found
 from gainful.meta.stability import stability as stability_of
@@ -31,6 +32,9 @@ def stability(
     by: By = "mean",
     seed: Whole = 0,
     gaps: Gaps = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: OptionalWhole = None,
     source: Source = Source(),
     shown: Shown = Shown(),
 ) -> None:
@@ -41,8 +45,8 @@ def stability(
     files
         Judgments, then runs: files, folders or globs; not with --scores.
     """
-    with shown.working():
-        scores = source.read(files)
+    with shown.working(), open_engine(engine, scheduler=scheduler, workers=workers):
+        scores = source.read(files, engine=engine, scheduler=scheduler, workers=workers)
         found = stability_of(
             scores,
             sizes=sizes,
@@ -52,6 +56,9 @@ def stability(
             by=by,
             seed=seed,
             gaps=gaps,
+            engine=engine,
+            scheduler=scheduler,
+            workers=workers,
         )
     shown.show(found, [_curves(found), _needed(found)], [*caveats(scores), *(f"note: {note}" for note in found.notes)])
 

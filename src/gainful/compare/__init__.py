@@ -9,6 +9,7 @@ import numpy as np
 from gainful.compare.result import Comparison, Contrasts, Test, place_of
 from gainful.data.paired import Gaps, complete_matrices
 from gainful.data.scores import ScoreMatrix
+from gainful.engine import Engine, open_engine
 from gainful.errors import check_choice
 from gainful.evaluate import read_scores
 from gainful.stats.corrections import Method as Correction
@@ -22,10 +23,10 @@ from gainful.stats.paired import (
     signed_ranks,
     t_statistic,
     t_test,
-    tukey_hsd,
+    tukey_all,
     wilcoxon,
 )
-from gainful.stats.resample import FloatArray, check_resamples, generator
+from gainful.stats.resample import Apply, FloatArray, check_resamples, generator
 
 __all__ = ["Comparison", "Contrasts", "compare"]
 
@@ -41,6 +42,9 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
     gaps: Gaps = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: int | None = None,
 ) -> Comparison:
     """Find out whether the difference of runs is real: paired tests, intervals, effect sizes, wins.
 
@@ -66,6 +70,13 @@ def compare(
         Where the random numbers start.
     gaps
         Topics in which a run has no score: error, or drop (leave the topic out for all runs).
+    engine
+        Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
+    scheduler
+        With engine dask: the address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are
+        started on this machine, and ended afterwards.
+    workers
+        With engine dask: how many workers to start on this machine; one a core by default.
 
     Returns
     -------
@@ -96,17 +107,17 @@ def compare(
     against = None if baseline is None else place_of(baseline, scores.systems, "baseline")
     matrices = complete_matrices(scores, gaps=gaps)
 
-    def contrasts(matrix: ScoreMatrix, higher: str) -> Contrasts:
+    def contrasts(matrix: ScoreMatrix, higher: str, p: FloatArray, apply: Apply) -> Contrasts:
         values = matrix.values
         first, second = pairs(len(values), against)
         z = values[first] - values[second]
         noise = rounding(values, first, second)
         z[np.abs(z) <= noise[:, None]] = 0.0
         ends = mean_interval(
-            np.concatenate([values, z]), interval, confidence=confidence, resamples=resamples, seed=seed
+            np.concatenate([values, z]), interval, confidence=confidence, resamples=resamples, seed=seed, apply=apply
         )
         (low, difference_low), (high, difference_high) = (np.split(end, [len(values)]) for end in ends)
-        p = _p(values, test, resamples, seed, against)[(first, second) if against is None else first]
+        p = p[(first, second) if against is None else first]
         gain = -z if higher == "worse" else z
         difference = z.mean(axis=1)
         tested = signed_ranks(values, first, second).sum(axis=1) if test == "wilcoxon" else difference
@@ -132,9 +143,16 @@ def compare(
             p_corrected=p if test == "tukey" else corrected(p, correction),
         )
 
+    with open_engine(engine, scheduler=scheduler, workers=workers) as work:
+        values = [matrix.values for matrix in matrices]
+        levels = _levels(values, test, resamples=resamples, seed=seed, against=against, apply=work.map)
+        found = tuple(
+            contrasts(matrix, higher, p, work.map)
+            for matrix, higher, p in zip(matrices, scores.higher, levels, strict=True)
+        )
     return Comparison(
         systems=scores.systems,
-        contrasts=tuple(contrasts(matrix, higher) for matrix, higher in zip(matrices, scores.higher, strict=True)),
+        contrasts=found,
         baseline=baseline,
         test=test,
         correction="tukey" if test == "tukey" else correction,
@@ -147,15 +165,20 @@ def compare(
     )
 
 
-def _p(values: FloatArray, test: Test, resamples: int, seed: int, against: int | None) -> FloatArray:
+def _levels(
+    matrices: list[FloatArray], test: Test, *, resamples: int, seed: int, against: int | None, apply: Apply
+) -> list[FloatArray]:
+    """The p-values of each measure."""
     match test:
         case "t":
-            return t_test(values, against=against)
+            return [t_test(values, against=against) for values in matrices]
         case "wilcoxon":
-            return wilcoxon(values, against=against)
-        case "randomisation":
-            return randomisation(values, resamples=resamples, seed=seed, against=against).p()
-        case "bootstrap":
-            return bootstrap(values, resamples=resamples, seed=seed, against=against).p()
+            return [wilcoxon(values, against=against) for values in matrices]
         case "tukey":
-            return tukey_hsd(values, resamples=resamples, seed=seed, against=against).p()
+            found = tukey_all(matrices, resamples=resamples, seed=seed, against=against, apply=apply)
+        case _:
+            resampled = randomisation if test == "randomisation" else bootstrap
+            found = [
+                resampled(values, resamples=resamples, seed=seed, against=against, apply=apply) for values in matrices
+            ]
+    return [extremes.p() for extremes in found]

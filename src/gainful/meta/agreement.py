@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from gainful.data.paired import Gaps
 from gainful.data.policies import Policies, told
+from gainful.engine import Engine, open_engine
 from gainful.errors import DataError, GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.meta.agreement_chart import map_chart, ranks_chart
 from gainful.meta.checks import check_share
-from gainful.meta.cube import Cube, complete_cube
-from gainful.stats.correlation import kendall, mid_ranks, rbo, rms, spearman, tau_ap
+from gainful.meta.coefficients import CORRELATIONS, Coefficients, Correlation
+from gainful.meta.cube import complete_cube
+from gainful.stats.correlation import mid_ranks
 from gainful.stats.paired import pairs
-from gainful.stats.resample import FloatArray, blocks, bootstrap_counts, check_resamples, generator
+from gainful.stats.resample import FloatArray, block_sizes, bootstrap_draws, check_resamples, generator
 
 if TYPE_CHECKING:
     import altair
 
-Correlation = Literal["tau_b", "tau_a", "tau_ap", "rho", "rbo", "rms"]
-CORRELATIONS: tuple[Correlation, ...] = get_args(Correlation)
+__all__ = ["CORRELATIONS", "Agreed", "Agreement", "Correlation", "Move", "agreement"]
 
 # What people read in a chart.
 _TITLES = {
@@ -233,6 +234,9 @@ def agreement(
     p: float = 0.9,
     seed: int = 0,
     gaps: Gaps = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: int | None = None,
 ) -> Agreement:
     """Find how far measures agree on the order of systems, and which systems move.
 
@@ -255,6 +259,13 @@ def agreement(
         Where the random numbers start.
     gaps
         Topics in which a run has no score: error, or drop (leave the topic out for all runs and measures).
+    engine
+        Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
+    scheduler
+        With engine dask: the address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are
+        started on this machine, and ended afterwards.
+    workers
+        With engine dask: how many workers to start on this machine; one a core by default.
 
     Returns
     -------
@@ -296,15 +307,16 @@ def agreement(
     cube = complete_cube(given, gaps=gaps)
     turned = np.array([-1.0 if higher == "worse" else 1.0 for higher in given.higher])
     first, second = pairs(len(cube.measures))
-    means = _means(cube, np.ones((1, len(cube.topics))))
-    value = _coefficients(means, turned, first, second, chosen, p)[0]
+    every = Coefficients(cube=cube, turned=turned, first=first, second=second, chosen=chosen, p=p)
+    means = every.means(np.ones((1, len(cube.topics))))
+    value = every.of_means(means)[0]
     rng = generator(seed)
-    drawn = np.concatenate(
-        [
-            _coefficients(_means(cube, bootstrap_counts(rng, size, len(cube.topics))), turned, first, second, chosen, p)
-            for size in blocks(resamples, len(first) * len(cube.systems) ** 2, "Resampling topics")
-        ]
-    )
+    sizes = block_sizes(resamples, len(first) * len(cube.systems) ** 2)
+    draws = (bootstrap_draws(rng, size, len(cube.topics)) for size in sizes)
+    with open_engine(engine, scheduler=scheduler, workers=workers) as work:
+        drawn = np.concatenate(
+            list(work.map(Coefficients.of_draws, draws, shared=every, total=len(sizes), label="Resampling topics"))
+        )
     low, high = _ends(drawn, spread)
     return Agreement(
         measures=cube.measures,
@@ -332,35 +344,6 @@ def agreement(
         gaps=gaps,
         policies=given.policies,
     )
-
-
-def _means(cube: Cube, weights: FloatArray) -> FloatArray:
-    """… × measures × systems, rounded so far that means which only rounding tells apart are equal."""
-    means = cube.means(weights)
-    grain = np.array([cube.noise(at) or 1.0 for at in range(len(cube.measures))])[:, None]
-    return np.asarray(np.round(means / grain) * grain, np.float64)
-
-
-def _coefficients(
-    means: FloatArray,
-    turned: FloatArray,
-    first: np.typing.NDArray[np.int64],
-    second: np.typing.NDArray[np.int64],
-    chosen: tuple[Correlation, ...],
-    p: float,
-) -> FloatArray:
-    """… × pairs of measures × coefficients."""
-    of: dict[Correlation, Callable[[FloatArray, FloatArray], FloatArray]] = {
-        "tau_b": kendall,
-        "tau_a": lambda x, y: kendall(x, y, variant="a"),
-        "tau_ap": lambda x, y: tau_ap(x, y, variant="b"),
-        "rho": spearman,
-        "rbo": lambda x, y: rbo(x, y, p=p),
-    }
-    order = means * turned[:, None]
-    x, y = order[:, first], order[:, second]
-    found = [rms(means[:, first], means[:, second]) if name == "rms" else of[name](x, y) for name in chosen]
-    return np.stack(found, axis=-1)
 
 
 def _ends(drawn: FloatArray, spread: float) -> tuple[FloatArray, FloatArray]:

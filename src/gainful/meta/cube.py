@@ -10,6 +10,7 @@ from gainful.data.paired import Gaps, complete_matrices
 from gainful.data.scores import FLOOR, Scores
 from gainful.errors import DataError
 from gainful.stats.resample import FloatArray
+from gainful.stats.scale import weighted_sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,8 +42,8 @@ class Cube:
         values = self.values[measure]
         total = weights.sum(axis=-1)[..., None]
         if self.geometric[measure]:
-            return np.asarray(np.exp(weights @ np.log(np.maximum(values, FLOOR)).T / total), np.float64)
-        return np.asarray(weights @ values.T / total, np.float64)
+            return np.asarray(np.exp(weighted_sums(weights, np.log(np.maximum(values, FLOOR))) / total), np.float64)
+        return np.asarray(weighted_sums(weights, values) / total, np.float64)
 
     def noise(self, measure: int) -> float:
         """What rounding alone can make of a difference of two scores or means that is 0."""

@@ -4,47 +4,31 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from gainful.data.align import align
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
-from gainful.data.rankings import BoolArray, FloatArray, Rankings
-from gainful.data.scores import Scores
+from gainful.data.rankings import Rankings
+from gainful.engine import Engine, open_engine
 from gainful.errors import DataError
-from gainful.evaluate import check_ties, compute
+from gainful.evaluate import check_ties
 from gainful.io.read import iterate_runs, read_qrels
 from gainful.measures import REGISTRY, Measure, parse_measures
 from gainful.meta.checks import check_count, check_finite, check_numbers, check_share
-from gainful.meta.curves import Robustness, tidy
-from gainful.meta.decisions import Decisions, can_differ, compared, draw_pairs, rejected
-from gainful.meta.deplete import (
-    Depletion,
-    checked_levels,
-    deplete,
-    judged_only,
-    of_system,
-    only_contributor,
-    stratified,
-    to_depth,
-    uniform,
-    unpool,
-)
-from gainful.progress import track
-from gainful.stats.correlation import kendall
+from gainful.meta.curves import Robustness
+from gainful.meta.decisions import Decisions, can_differ, draw_pairs, rejected
+from gainful.meta.deplete import Depletion, checked_levels
+from gainful.meta.depletions import Experiment, Scorer, matrices_of, samples
 from gainful.stats.resample import generator
 
 DEFAULT_MEASURES = ("bpref", "infAP", "AP", "nDCG@1000")
 
 # More levels at once take more memory than they save time.
 MOST_THREADS = 8
-
-# Scores at one level, and the number of judgments left.
-_Step: TypeAlias = "tuple[Scores, float]"
 
 
 def robustness(
@@ -66,6 +50,9 @@ def robustness(
     missing: Missing = "empty",
     degenerate: Degenerate = "zero",
     duplicates: Duplicates = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: int | None = None,
 ) -> Robustness:
     """Find out whether judgments are deep enough: take some away, and see if runs keep their order.
 
@@ -110,6 +97,13 @@ def robustness(
         Where a measure is undefined: zero, nan, skip or one.
     duplicates
         A document twice in a topic: error or first.
+    engine
+        Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
+    scheduler
+        With engine dask: the address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are
+        started on this machine, and ended afterwards.
+    workers
+        With engine dask: how many workers to start on this machine; one a core by default.
 
     Returns
     -------
@@ -161,26 +155,35 @@ def robustness(
     means = full.summary()
     truth = [
         rejected(matrix, first, second, alpha) if can_differ(matrix, first, second, alpha) else None
-        for matrix in _matrices(full)
+        for matrix in matrices_of(full)
     ]
     trials = trials if depletion in ("stratified", "uniform") else 1
     taus = np.empty((len(chosen), len(steps), trials))
     scores = np.zeros((len(chosen), len(steps), len(rankings.systems)))
     judged = np.zeros(len(steps))
     decisions = [[Decisions()] * len(steps) for _ in chosen]
-    if depletion == "leave-one-out":
-        work = _left_out(rankings, steps, scorer)
-    else:
-        work = _sampled(rankings, depletion, steps, rel, trials, rng, scorer)
-    for step, (found, left) in enumerate(track(work, trials * len(steps), "Depleting")):
-        trial, at = divmod(step, len(steps))
-        summary = found.summary()
-        taus[:, at, trial] = _taus(summary, means)
-        scores[:, at] += summary / trials
-        judged[at] += left / trials
-        for m, (matrix, known) in enumerate(zip(_matrices(found), truth, strict=True)):
-            if known is not None:
-                decisions[m][at] += compared(known, rejected(matrix, first, second, alpha))
+    experiment = Experiment(
+        rankings=rankings,
+        depletion=depletion,
+        rel=rel,
+        scorer=scorer,
+        means=means,
+        truth=tuple(truth),
+        first=first,
+        second=second,
+        alpha=alpha,
+        threads=min(os.cpu_count() or 1, MOST_THREADS) if engine == "local" else 1,
+    )
+    with open_engine(engine, scheduler=scheduler, workers=workers) as work:
+        todo = list(samples(rankings, depletion, steps, trials, rng, at_once=work.at_once))
+        found = work.map(Experiment.run, todo, shared=experiment, total=len(todo), label="Depleting")
+        for step, outcome in enumerate(chain.from_iterable(found)):
+            trial, at = divmod(step, len(steps))
+            taus[:, at, trial] = outcome.taus
+            scores[:, at] += outcome.summary / trials
+            judged[at] += outcome.judged / trials
+            for m, counted in enumerate(outcome.decisions):
+                decisions[m][at] += counted
     return Robustness(
         measures=full.measures,
         levels=steps,
@@ -205,95 +208,6 @@ def robustness(
         seed=seed,
         policies=policies,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scorer:
-    """Scores rankings whose judgments have been depleted.
-
-    Parameters
-    ----------
-    measures, policies
-        What to compute, and how.
-    """
-
-    measures: tuple[Measure, ...]
-    policies: Policies
-
-    def score(self, rankings: Rankings) -> Scores:
-        """All measures; those that make nothing of pooled documents without a judgment never get to see them."""
-        if self.policies.unjudged == "condensed":
-            return compute(rankings.condensed(), list(self.measures), self.policies)
-        slim = judged_only(rankings)
-        parts = [compute(rankings if _sees_pool(m) else slim, [m], self.policies) for m in self.measures]
-        return replace(
-            parts[0],
-            values=np.concatenate([part.values for part in parts]),
-            counted=np.concatenate([part.counted for part in parts]),
-            measures=tuple(part.measures[0] for part in parts),
-            summaries=tuple(part.summaries[0] for part in parts),
-            higher=tuple(part.higher[0] for part in parts),
-            undefined=tuple(part.undefined[0] for part in parts),
-        )
-
-
-def _sees_pool(measure: Measure) -> bool:
-    """Whether a document that is pooled but not judged may differ from any other to it; foreign measures might."""
-    return measure.definition.name == "infAP" or not measure.definition.function.__module__.startswith("gainful.")
-
-
-def _sampled(
-    rankings: Rankings,
-    depletion: Depletion,
-    levels: Sequence[float],
-    rel: float,
-    trials: int,
-    rng: np.random.Generator,
-    scorer: Scorer,
-) -> Iterator[_Step]:
-    """Every trial and level."""
-    # Array operations leave the interpreter to others: levels are independent of each other, and share all they read.
-    with ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, MOST_THREADS)) as threads:
-        for _ in range(trials):
-            without: Callable[[Rankings, BoolArray], Rankings] = deplete
-            match depletion:
-                case "stratified":
-                    kept = stratified(rankings, levels, rel, rng)
-                case "uniform":
-                    kept = uniform(rankings, levels, rng)
-                case _:
-                    kept, without = to_depth(rankings, levels), unpool
-            found = threads.map(lambda mask, less=without: scorer.score(less(rankings, mask)), kept)
-            yield from zip(found, (kept & (rankings.pool_grade >= 0)).sum(axis=1).tolist(), strict=True)
-
-
-def _left_out(rankings: Rankings, depths: Sequence[float], scorer: Scorer) -> Iterator[_Step]:
-    """Every depth: each run scored without the judgments that it alone contributed."""
-    alone = [of_system(rankings, system) for system in range(len(rankings.systems))]
-    judged = rankings.pool_grade >= 0
-    for depth in depths:
-        owner = only_contributor(rankings, depth)
-        parts = [scorer.score(unpool(own, owner != system)) for system, own in enumerate(alone)]
-        together = replace(
-            parts[0],
-            systems=rankings.systems,
-            values=np.concatenate([part.values for part in parts], axis=1),
-            counted=np.concatenate([part.counted for part in parts], axis=1),
-        )
-        yield together, judged.sum() - ((owner >= 0) & judged).sum() / len(alone)
-
-
-def _taus(depleted: FloatArray, full: FloatArray) -> FloatArray:
-    """Per measure, τ_b of two orders of the systems; 0 where the depleted one ties them all, and the full one not."""
-    pairs = [(tidy(now), tidy(then)) for now, then in zip(depleted, full, strict=True)]
-    tau = kendall(np.stack([now for now, _ in pairs]), np.stack([then for _, then in pairs]))
-    tied = [bool((now == now[0]).all() and (then > then.min()).any()) for now, then in pairs]
-    return np.where(tied, 0.0, tau)
-
-
-def _matrices(scores: Scores) -> FloatArray:
-    """Measures × systems × topics, NaN where a cell does not count."""
-    return np.where(scores.counted, scores.values, np.nan)
 
 
 def _weighted(rankings: Rankings, weights: Sequence[float], rel: float) -> list[Measure]:

@@ -13,11 +13,12 @@ from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps, complete_matrices
 from gainful.data.policies import Policies, told
 from gainful.data.scores import ScoreMatrix
+from gainful.engine import Engine, open_engine
 from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.meta.checks import check_share
-from gainful.stats.paired import IntArray, bootstrap, pairs, rounding, square, t_test, tukey_hsd, wilcoxon
-from gainful.stats.resample import FloatArray, check_resamples
+from gainful.stats.paired import IntArray, Variant, bootstrap, pairs, rounding, square, t_test, tukey_all, wilcoxon
+from gainful.stats.resample import Apply, FloatArray, check_resamples
 
 if TYPE_CHECKING:
     import altair
@@ -208,6 +209,9 @@ def sensitivity(
     resamples: int = 1000,
     seed: int = 0,
     gaps: Gaps = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: int | None = None,
 ) -> Sensitivity:
     """Find which measure tells systems apart: the significance of all pairs, and the share that is told apart.
 
@@ -224,6 +228,13 @@ def sensitivity(
         Where the random numbers start.
     gaps
         Topics in which a run has no score: error, or drop (leave the topic out for all runs).
+    engine
+        Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
+    scheduler
+        With engine dask: the address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are
+        started on this machine, and ended afterwards.
+    workers
+        With engine dask: how many workers to start on this machine; one a core by default.
 
     Returns
     -------
@@ -256,8 +267,16 @@ def sensitivity(
     check_resamples(resamples)
     given = read_scores(scores)
     matrices = complete_matrices(given, gaps=gaps)
+    todo = [(matrix, method) for matrix in matrices for method in dict.fromkeys(chosen)]
+    with open_engine(engine, scheduler=scheduler, workers=workers) as work:
+        dealt = [matrix.values for matrix, method in todo if method == "tukey"]
+        tukey = iter(tukey_all(dealt, resamples=resamples, seed=seed, apply=work.map))
+        levels = [
+            next(tukey).p() if method == "tukey" else _levels(matrix.values, method, resamples, seed, work.map)
+            for matrix, method in todo
+        ]
     return Sensitivity(
-        tests=tuple(_tests(matrix, method, resamples, seed) for matrix in matrices for method in dict.fromkeys(chosen)),
+        tests=tuple(_tests(matrix, method, asl) for (matrix, method), asl in zip(todo, levels, strict=True)),
         topics={matrix.measure: len(matrix.topics) for matrix in matrices},
         resamples=resamples,
         seed=seed,
@@ -266,7 +285,7 @@ def sensitivity(
     )
 
 
-def _tests(matrix: ScoreMatrix, method: Method, resamples: int, seed: int) -> PairTests:
+def _tests(matrix: ScoreMatrix, method: Method, asl: FloatArray) -> PairTests:
     means = matrix.values.mean(axis=1)
     first, second = pairs(len(matrix.systems))
     noise = rounding(matrix.values, first, second)[:, None]
@@ -275,19 +294,26 @@ def _tests(matrix: ScoreMatrix, method: Method, resamples: int, seed: int) -> Pa
         measure=matrix.measure,
         method=method,
         systems=matrix.systems,
-        asl=_levels(matrix.values, method, resamples, seed),
+        asl=asl,
         difference=means[:, None] - means[None, :],
         differing=np.asarray(square(differing, len(matrix.systems), 0), np.int64),
     )
 
 
-def _levels(values: FloatArray, method: Method, resamples: int, seed: int) -> FloatArray:
+def _levels(
+    values: FloatArray,
+    method: Literal[Variant, "t", "wilcoxon"],
+    resamples: int,
+    seed: int,
+    apply: Apply,
+) -> FloatArray:
     match method:
         case "t":
             return t_test(values)
         case "wilcoxon":
             return wilcoxon(values)
-        case "tukey":
-            return tukey_hsd(values, resamples=resamples, seed=seed).p()
         case _:
-            return bootstrap(values, variant=method, without_variance="zero", resamples=resamples, seed=seed).share()
+            found = bootstrap(
+                values, variant=method, without_variance="zero", resamples=resamples, seed=seed, apply=apply
+            )
+            return found.share()

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.data.paired import Gaps
 from gainful.data.policies import Policies, told
+from gainful.engine import Engine, open_engine
 from gainful.errors import GainfulError, check_choice
 from gainful.evaluate import read_scores
 from gainful.meta.checks import check_count, check_sizes
 from gainful.meta.cube import Cube, complete_cube
-from gainful.progress import track
 from gainful.stats.paired import pairs
 from gainful.stats.resample import BLOCK, FloatArray, generator
 
@@ -198,6 +198,9 @@ def stability(
     by: By = "mean",
     seed: int = 0,
     gaps: Gaps = "error",
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    workers: int | None = None,
 ) -> Stability:
     """Find how often fewer topics would order two systems the other way round.
 
@@ -222,6 +225,13 @@ def stability(
         Where the random numbers start.
     gaps
         Topics in which a run has no score: error, or drop (leave the topic out for all runs and measures).
+    engine
+        Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
+    scheduler
+        With engine dask: the address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are
+        started on this machine, and ended afterwards.
+    workers
+        With engine dask: how many workers to start on this machine; one a core by default.
 
     Returns
     -------
@@ -255,12 +265,13 @@ def stability(
     cube = complete_cube(given, gaps=gaps)
     chosen = _chosen_sizes(sizes, len(cube.topics))
     place = _places(len(cube.topics), draws, seed)
-    compare = _by_mean if by == "mean" else _by_topic
-    work = [(measure, size) for measure in range(len(cube.measures)) for size in chosen]
-    found = {
-        (measure, size): compare(cube, measure, place < size, _Fuzz(fuzziness, fuzzy, cube.noise(measure)))
-        for measure, size in track(work, len(work), "Drawing topics")
-    }
+    fuzz = [_Fuzz(fuzziness, fuzzy, cube.noise(measure)) for measure in range(len(cube.measures))]
+    todo = [(measure, size) for measure in range(len(cube.measures)) for size in chosen]
+    with open_engine(engine, scheduler=scheduler, workers=workers) as work:
+        rates = work.map(
+            _rates, todo, shared=_Draws(cube, place, by, tuple(fuzz)), total=len(todo), label="Drawing topics"
+        )
+        found = dict(zip(todo, rates, strict=True))
     return Stability(
         curves=tuple(
             StabilityCurve(
@@ -300,6 +311,23 @@ class _Fuzz:
         if min(x.min(initial=0.0), y.min(initial=0.0)) < 0.0:
             greater &= x - self.noise > y + self.fuzziness * np.abs(y)
         return greater
+
+
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """What all sizes and measures share."""
+
+    cube: Cube
+    place: NDArray[np.int64]
+    by: By
+    fuzz: tuple[_Fuzz, ...]
+
+
+def _rates(draws: _Draws, which: tuple[int, int]) -> tuple[float, float]:
+    """Error rate and share of ties of a measure, at a size."""
+    measure, size = which
+    compare = _by_mean if draws.by == "mean" else _by_topic
+    return compare(draws.cube, measure, draws.place < size, draws.fuzz[measure])
 
 
 def _by_mean(cube: Cube, measure: int, drawn: BoolArray, fuzz: _Fuzz) -> tuple[float, float]:

@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from gainful.errors import GainfulError
-from gainful.stats.resample import BLOCK, FloatArray, blocks, bootstrap_counts, check_resamples, generator
-from gainful.stats.scale import exponents, largest_of
+from gainful.stats.resample import (
+    BLOCK,
+    Apply,
+    FloatArray,
+    block_sizes,
+    bootstrap_counts,
+    check_resamples,
+    generator,
+    here,
+)
+from gainful.stats.scale import exponents, largest_of, weighted_sums
 
 Interval = Literal["t", "bca"]
 
@@ -27,12 +36,12 @@ def check_confidence(confidence: float) -> None:
 
 
 def mean_interval(
-    values: FloatArray, how: Interval, *, confidence: float, resamples: int, seed: int
+    values: FloatArray, how: Interval, *, confidence: float, resamples: int, seed: int, apply: Apply = here
 ) -> tuple[FloatArray, FloatArray]:
     """The interval of each row's mean, by `t_interval` or `bca_interval`."""
     if how == "t":
         return t_interval(values, confidence=confidence)
-    return bca_interval(values, confidence=confidence, resamples=resamples, seed=seed)
+    return bca_interval(values, confidence=confidence, resamples=resamples, seed=seed, apply=apply)
 
 
 def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, FloatArray]:
@@ -54,7 +63,9 @@ def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, Fl
     return _back(mean - half, power), _back(mean + half, power)
 
 
-def bca_interval(values: FloatArray, *, confidence: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def bca_interval(
+    values: FloatArray, *, confidence: float, resamples: int, seed: int, apply: Apply = here
+) -> tuple[FloatArray, FloatArray]:
     """Bias-corrected and accelerated bootstrap interval of each row's mean (Efron 1987); the same draws for all rows.
 
     A row that never varies has an interval of no width.
@@ -67,18 +78,18 @@ def bca_interval(values: FloatArray, *, confidence: float, resamples: int, seed:
         Such as 0.95.
     resamples, seed
         How many draws, and where they start.
+    apply
+        What goes through the blocks of rows.
     """
     check_confidence(confidence)
     check_resamples(resamples)
     generator(seed)
     power = exponents(largest_of(values))
     values = np.ldexp(values, power[:, None])
-    low, high = np.empty(len(values)), np.empty(len(values))
-    done = 0
-    for size in blocks(len(values), max(1, resamples * BLOCK // _HELD), "Resampling"):
-        rows = slice(done, done + size)
-        low[rows], high[rows] = _bca(values[rows], confidence, resamples, seed)
-        done += size
+    sizes = block_sizes(len(values), max(1, resamples * BLOCK // _HELD))
+    rows = np.split(values, np.cumsum(list(sizes))[:-1])
+    ends = list(apply(_bca, rows, shared=(confidence, resamples, seed), total=len(rows), label="Resampling"))
+    low, high = (np.concatenate([found[end] for found in ends]) for end in (0, 1))
     return _back(low, power), _back(high, power)
 
 
@@ -88,19 +99,20 @@ def _back(ends: FloatArray, power: NDArray[np.int32]) -> FloatArray:
         return np.ldexp(ends, -power)
 
 
-def _bca(values: FloatArray, confidence: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def _bca(shared: tuple[float, int, int], values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    confidence, resamples, seed = shared
     rows, n = values.shape
     mean = values.mean(axis=1)
     centred = values - mean[:, None]
     noise = np.abs(values).max(axis=1, initial=0.0) * _ROUNDING
     centred[np.abs(centred).max(axis=1, initial=0.0) <= noise] = 0.0
     drawn = np.empty((rows, resamples))  # means of the resamples, less the mean
-    weights = np.ascontiguousarray(centred.T) / n
+    shares = centred / n
     rng, done = generator(seed), 0
     step = max(1, BLOCK // max(n, rows))
     while done < resamples:
         size = min(step, resamples - done)
-        drawn[:, done : done + size] = (bootstrap_counts(rng, size, n) @ weights).T
+        drawn[:, done : done + size] = weighted_sums(bootstrap_counts(rng, size, n), shares).T
         done += size
     drawn.sort(axis=1)
     wanted = _levels(centred, _share_below(drawn, noise), confidence)

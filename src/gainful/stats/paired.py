@@ -7,20 +7,25 @@ the pairs with that one are tested, and the result is its row of that matrix.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from gainful.stats.resample import (
+    Apply,
     FloatArray,
     all_sign_flips,
+    block_sizes,
     blocks,
-    bootstrap_counts,
+    bootstrap_draws,
     check_resamples,
+    counts_of,
     generator,
+    here,
     sign_flips,
 )
 from gainful.stats.scale import exponents, largest_of
@@ -123,7 +128,9 @@ def signed_ranks(scores: FloatArray, first: IntArray, second: IntArray) -> Float
     return np.asarray(np.where(size > 0.0, np.sign(z) * ranks, 0.0), np.float64)
 
 
-def randomisation(scores: FloatArray, *, resamples: int, seed: int, against: int | None = None) -> Extremes:
+def randomisation(
+    scores: FloatArray, *, resamples: int, seed: int, against: int | None = None, apply: Apply = here
+) -> Extremes:
     """Sign-flip randomisation: each topic's two scores change places with probability 1/2; the statistic is |mean|.
 
     All 2ᵀ flips are taken instead where they are no more than `resamples`.
@@ -135,15 +142,29 @@ def randomisation(scores: FloatArray, *, resamples: int, seed: int, against: int
     limit = observed * (1.0 - CLOSE) - topics * rounding(scores, first, second)
     exact = topics < 60 and 1 << topics <= resamples
     total = 1 << topics if exact else resamples
-    rng = generator(seed)
+    sizes = block_sizes(total, max(len(first), topics))
+    flips: Iterable[_Flips]
+    if exact:
+        flips = ((at * sizes.size, at * sizes.size + size) for at, size in enumerate(sizes))
+    else:
+        rng = generator(seed)
+        flips = (sign_flips(rng, size, topics).astype(np.int8) for size in sizes)
     counts = np.zeros(len(first), np.int64)
-    done = 0
-    for size in blocks(total, max(len(first), topics), "Randomising"):
-        flips = all_sign_flips(topics, done, done + size) if exact else sign_flips(rng, size, topics)
-        sums = flips @ scores.T
-        counts += (np.abs(sums[:, first] - sums[:, second]) >= limit).sum(axis=0)
-        done += size
+    for found in apply(_flipped, flips, shared=(scores, first, second, limit), total=len(sizes), label="Randomising"):
+        counts += found
     return Extremes(counts=_arranged_counts(counts, systems, total, against), resamples=total, exact=exact)
+
+
+# Signs, or which of all rows of signs there are.
+_Flips: TypeAlias = "NDArray[np.int8] | tuple[int, int]"
+
+
+def _flipped(shared: tuple[FloatArray, IntArray, IntArray, FloatArray], flips: _Flips) -> IntArray:
+    """Per pair, how often the difference of the sums reaches its limit."""
+    scores, first, second, limit = shared
+    signs = all_sign_flips(scores.shape[1], *flips) if isinstance(flips, tuple) else flips.astype(np.float64)
+    sums = signs @ scores.T
+    return np.asarray((np.abs(sums[:, first] - sums[:, second]) >= limit).sum(axis=0), np.int64)
 
 
 def bootstrap(
@@ -154,6 +175,7 @@ def bootstrap(
     resamples: int,
     seed: int,
     against: int | None = None,
+    apply: Apply = here,
 ) -> Extremes:
     """Paired bootstrap (Sakai 2006): topics are drawn with replacement, the same for all pairs.
 
@@ -172,6 +194,8 @@ def bootstrap(
         How many draws, and where they start.
     against
         Only the pairs with this system.
+    apply
+        What goes through the blocks of resamples.
     """
     check_resamples(resamples)
     systems, topics = scores.shape
@@ -181,25 +205,52 @@ def bootstrap(
     mean[np.abs(mean) <= noise] = 0.0
     w = z - mean[:, None]
     w[np.abs(w) <= noise[:, None]] = 0.0
-    shares, squares = w.T / topics, w * w
     observed = np.abs(t_statistic(z, noise))
     # |t*| ≥ |t| without roots and quotients: w̄*²·n(n − 1) ≥ t²·(Σw*² − n·w̄*²).
     limit = np.minimum(np.nan_to_num(observed * (1.0 - CLOSE), nan=0.0), 1e150) ** 2 / (topics * (topics - 1.0))
     rng = generator(seed)
+    sizes = block_sizes(resamples, max(len(first), topics))
+    draws = (bootstrap_draws(rng, size, topics) for size in sizes)
+    shared = _Shifted(
+        variant=variant,
+        without_variance=without_variance,
+        mean=mean,
+        noise=noise,
+        limit=limit,
+        shares=w.T / topics,
+        squares=w * w,
+    )
     counts = np.zeros(len(first), np.int64)
-    for size in blocks(resamples, max(len(first), topics), "Resampling"):
-        drawn = bootstrap_counts(rng, size, topics)
-        shifted = drawn @ shares
-        match variant:
-            case "sign":
-                extreme = (shifted + mean) * np.sign(mean) <= noise
-            case "shifted":
-                extreme = np.abs(shifted) >= np.abs(mean) * (1.0 - CLOSE) - noise
-            case _:
-                least = noise if without_variance == "infinite" else np.inf
-                extreme = _as_large_t(shifted, drawn @ squares.T, limit, topics, least)
-        counts += extreme.sum(axis=0)
+    for found in apply(_Shifted.extreme, draws, shared=shared, total=len(sizes), label="Resampling"):
+        counts += found
     return Extremes(counts=_arranged_counts(counts, systems, resamples, against), resamples=resamples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Shifted:
+    """Differences shifted to a mean of 0, and what their resamples are held against; an entry a pair."""
+
+    variant: Variant
+    without_variance: WithoutVariance
+    mean: FloatArray
+    noise: FloatArray
+    limit: FloatArray
+    shares: FloatArray  # topics × pairs: what each topic adds to the mean
+    squares: FloatArray  # pairs × topics
+
+    def extreme(self, draws: NDArray[np.unsignedinteger]) -> IntArray:
+        """Per pair, in how many of the resamples the statistic is at least as extreme as observed."""
+        drawn = counts_of(draws)
+        shifted = drawn @ self.shares
+        match self.variant:
+            case "sign":
+                extreme = (shifted + self.mean) * np.sign(self.mean) <= self.noise
+            case "shifted":
+                extreme = np.abs(shifted) >= np.abs(self.mean) * (1.0 - CLOSE) - self.noise
+            case _:
+                least = self.noise if self.without_variance == "infinite" else np.inf
+                extreme = _as_large_t(shifted, drawn @ self.squares.T, self.limit, draws.shape[1], least)
+        return np.asarray(extreme.sum(axis=0), np.int64)
 
 
 def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | None = None) -> Extremes:
@@ -223,6 +274,19 @@ def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | N
     sorted_ranges = np.sort(np.concatenate(ranges))
     counts = resamples - np.searchsorted(sorted_ranges, limit, side="left")
     return Extremes(counts=_arranged_counts(counts, systems, resamples, against), resamples=resamples)
+
+
+def tukey_all(
+    matrices: Sequence[FloatArray], *, resamples: int, seed: int, against: int | None = None, apply: Apply = here
+) -> list[Extremes]:
+    """`tukey_hsd` of several matrices, each as a whole: dealing the scores is the work, and one stream of numbers."""
+    shared = (resamples, seed, against)
+    return list(apply(_tukey, matrices, shared=shared, total=len(matrices), label="Randomising"))
+
+
+def _tukey(shared: tuple[int, int, int | None], scores: FloatArray) -> Extremes:
+    resamples, seed, against = shared
+    return tukey_hsd(scores, resamples=resamples, seed=seed, against=against)
 
 
 def t_statistic(z: FloatArray, noise: FloatArray) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -60,11 +61,37 @@ def here(
         yield function(shared, item)
 
 
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The sizes of the blocks that `total` things are worked off in; not a list, as there may be many.
+
+    Parameters
+    ----------
+    total
+        How many things there are.
+    size
+        How many one block has; the last may have fewer.
+    """
+
+    total: int
+    size: int
+
+    def __len__(self) -> int:
+        return -(-self.total // self.size)
+
+    def __iter__(self) -> Iterator[int]:
+        return (min(self.size, self.total - at * self.size) for at in range(len(self)))
+
+
+def block_sizes(total: int, width: int) -> Blocks:
+    """The blocks that `total` resamples of `width` numbers each are worked off in."""
+    return Blocks(total, max(1, min(total, BLOCK // max(1, width))))
+
+
 def blocks(total: int, width: int, label: str) -> Iterator[int]:
-    """The sizes of the blocks that `total` resamples of `width` numbers each are worked off in."""
-    size = max(1, min(total, BLOCK // max(1, width)))
-    number = -(-total // size)
-    yield from track((min(size, total - at * size) for at in range(number)), number, label)
+    """The sizes of the blocks, with a progress bar."""
+    sizes = block_sizes(total, width)
+    yield from track(sizes, len(sizes), label)
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -76,9 +103,20 @@ def generator(seed: int) -> np.random.Generator:
 
 def bootstrap_counts(rng: np.random.Generator, number: int, n: int) -> FloatArray:
     """`number` resamples of `n` things with replacement, as how often each was drawn: number × n."""
-    drawn = rng.integers(n, size=(number, n))
-    drawn += np.arange(number)[:, None] * n
-    return np.bincount(drawn.ravel(), minlength=number * n).reshape(number, n).astype(np.float64)
+    return counts_of(bootstrap_draws(rng, number, n))
+
+
+def bootstrap_draws(rng: np.random.Generator, number: int, n: int) -> NDArray[np.unsignedinteger]:
+    """`number` resamples of `n` things with replacement, as which were drawn, in few bytes: number × n."""
+    return rng.integers(n, size=(number, n)).astype(np.min_scalar_type(n))
+
+
+def counts_of(draws: NDArray[np.unsignedinteger]) -> FloatArray:
+    """How often each thing was drawn."""
+    number, n = draws.shape
+    places = draws.astype(np.int64)
+    places += np.arange(number)[:, None] * n
+    return np.bincount(places.ravel(), minlength=number * n).reshape(number, n).astype(np.float64)
 
 
 def sign_flips(rng: np.random.Generator, number: int, n: int) -> FloatArray:
