@@ -113,7 +113,9 @@ def _refusing_damage(name: str, where: str) -> Iterator[None]:
     except DataError:
         raise
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pl.exceptions.PanicException) as error:
-        reason = str(error).strip().rstrip(".") or "the end is missing"
+        reason = str(error).strip().rstrip(".")
+        if not reason or "end-of-stream" in reason:  # what is said about it depends on how much was read at once
+            reason = "the end is missing"
         raise DataError(f"{where}: damaged {name} file: {reason}") from None
 
 

@@ -56,9 +56,9 @@ def test_nothing_compressed_is_an_empty_file(folder: Path, refused, pack) -> Non
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        ("gzip", "Compressed file ended before the end-of-stream marker was reached"),
-        ("bzip2", "Compressed data ended before the end-of-stream marker was reached"),
-        ("xz", "Compressed data ended before the end-of-stream marker was reached"),
+        ("gzip", "the end is missing"),
+        ("bzip2", "the end is missing"),
+        ("xz", "the end is missing"),
         ("zstd", "incomplete frame"),
     ],
 )
