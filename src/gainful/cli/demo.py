@@ -12,9 +12,11 @@ import numpy as np
 
 from gainful.cli.simulate import refuse_if_occupied
 from gainful.data.scores import Scores
+from gainful.errors import MissingExtraError
 from gainful.evaluate import evaluate
 
 _MEASURES = ("nDCG@20", "nDCGf@20", "nDCGmin@20", "Forbidden@20", "AP", "Judged@20")
+_REPORTED = ("nDCG@20", "nDCGf@20", "AP", "Forbidden@20")
 _SETTINGS = {"topics": 50, "systems": 12, "contributors": 8, "depth": 100, "seed": 7}
 _WIDTH = 90
 
@@ -56,6 +58,17 @@ def demo(folder: Path = Path("demo"), /) -> None:
         "documents on which it lost most:"
     )
     _run("explain", str(qrels), str(runs / f"{winner}.txt"), "--query", topic, "-m", "nDCGf@10")
+
+    page = folder / "report.html"
+    _say(
+        "Everything about these runs on one page: who wins, whether that is real, every topic explained, how far to "
+        "trust it. It needs no network, and can be sent as it is."
+    )
+    try:
+        _run("report", str(qrels), str(runs), *(word for name in _REPORTED for word in ("-m", name)), "-o", str(page))
+        _say(f"Open {page} in a browser.")
+    except MissingExtraError as error:
+        _say(f"Not now: {error}")
 
     _say("What to try next:")
     print()

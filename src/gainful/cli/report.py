@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from gainful.cli.escape import shown
 from gainful.cli.inputs import Measures, Whole, refuse_measures
-from gainful.cli.output import note
+from gainful.cli.output import READABLE, emit, note
 from gainful.cli.progress import bars
 from gainful.cli.shell import shell_of
 from gainful.compare.result import Test
@@ -75,7 +77,7 @@ def report(
             duplicates=duplicates,
         )
     found.save(output)
-    for finding in found.contents["findings"]:
-        print(finding)
+    lines = (textwrap.fill(shown(finding), READABLE, subsequent_indent="  ") for finding in found.contents["findings"])
+    emit("".join(f"{line}\n" for line in lines))
     note(str(found))
     note(f"written to {output} ({output.stat().st_size / 1e6:.1f} MB): open it in a browser")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 
 import pytest
 
@@ -23,10 +24,23 @@ class TestTour:
     def test_shows_commands_that_give_what_it_shows(self, gainful, here):
         status, out, _ = gainful("demo")
         assert status == 0
-        simulate, evaluate, explain = commands(out)
-        assert [simulate[0], evaluate[0], explain[0]] == ["simulate", "evaluate", "explain"]
+        simulate, evaluate, explain, report = commands(out)
+        assert [simulate[0], evaluate[0], explain[0], report[0]] == ["simulate", "evaluate", "explain", "report"]
         assert gainful(*evaluate).out in out
         assert gainful(*explain).out in out
+
+    def test_ends_with_a_page(self, gainful, here):
+        out = gainful("demo").out
+        assert "Open demo/report.html in a browser." in out
+        assert "nDCGf@20" in (here / "demo" / "report.html").read_text(encoding="utf-8")
+
+    def test_without_the_packages_for_charts_it_says_which(self, gainful, here, monkeypatch):
+        monkeypatch.setitem(sys.modules, "altair", None)
+        status, out, _ = gainful("demo")
+        assert status == 0
+        message = "Not now: a report needs packages that are not installed: pip install 'gainful[plots]'"
+        assert message in " ".join(out.split())
+        assert not (here / "demo" / "report.html").exists()
 
     def test_winners_differ(self, gainful, here):
         assert "The measure decides who wins:" in gainful("demo").out

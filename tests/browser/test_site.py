@@ -1,0 +1,59 @@
+"""The site that `make docs` built, opened from disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SITE = Path(__file__).parents[2] / "site"
+
+pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="no site: 'make docs' builds it")
+
+
+@pytest.fixture
+def visit(chromium):
+    """Open a page, and find in the end that nothing went wrong and nothing was asked of a network."""
+    problems, requests, contexts = [], [], []
+
+    def open_page(name, *, width=1280, scheme="light"):
+        contexts.append(chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda said: problems.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto((SITE / name).as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
+
+
+def test_search_works_without_a_server(visit):
+    page = visit("index.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("bootstrap")
+    page.get_by_text("Is the difference real?").last.click()
+    page.wait_for_url("**/compare.html*")
+
+
+def test_links_lead_from_page_to_page(visit):
+    page = visit("reference/commands/compare.html")
+    page.get_by_role("link", name="gainful.compare", exact=True).click()
+    page.wait_for_url("**/reference/python/evaluate.html#gainful.compare")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_all_of_a_page(visit, scheme):
+    """Tables and code scroll inside of themselves; the page does not."""
+    page = visit("index.html", width=390, scheme=scheme)
+    wide = []
+    for path in sorted(SITE.rglob("*.html")) if scheme == "light" else [SITE / "measures.html"]:
+        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            wide.append(path.relative_to(SITE).as_posix())
+    assert wide == []

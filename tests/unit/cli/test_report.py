@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+
+import pytest
+
+import gainful as gf
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = gf.simulate(topics=6, systems=3, depth=30, pool_depth=8, seed=1)
+    gf.write_qrels(made.qrels, "qrels.txt")
+    for run in made.runs:
+        gf.write_run(run, f"{run.name}.txt")
+    return [f"{run.name}.txt" for run in made.runs]
+
+
+def contents(path) -> dict:
+    page = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="contents">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_writes_the_page_and_tells_what_it_found(gainful, here, tmp_path):
+    words = ["report", "qrels.txt", *here, "-m", "nDCG@5", "-m", "AP", "--resamples", "50", "--trials", "2"]
+    status, out, err = gainful(*words, "-o", "mine.html")
+    assert status == 0
+    told = contents(tmp_path / "mine.html")
+    assert " ".join(out.split()) == " ".join(told["findings"])
+    assert max(map(len, out.splitlines())) <= 100
+    assert err.splitlines()[0].startswith("report: 3 runs, 6 topics, ")
+    assert re.fullmatch(r"written to mine.html \(\d\.\d MB\): open it in a browser", err.splitlines()[-1])
+
+
+def test_the_command_on_the_page_repeats_it(gainful, here, tmp_path):
+    words = ["report", "qrels.txt", *here, "-m", "AP", "--seed", "4", "--trials", "2", "--resamples", "50"]
+    gainful(*words, "-o", "mine.html")
+    command = contents(tmp_path / "mine.html")["command"]
+    assert command == f"gainful report qrels.txt {' '.join(here)} -m AP --resamples 50 --trials 2 --seed 4 -o mine.html"
+    first = (tmp_path / "mine.html").read_bytes()
+    assert gainful(*command.split()[1:]).status == 0
+    assert (tmp_path / "mine.html").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-o", "page.pdf"], "page.pdf: expected a name that ends in .html"),
+        (["-o", "no/page.html"], "no/page.html: expected a folder that exists, got 'no'"),
+        (["-m", "nDGC@10"], "Unknown measure 'nDGC@10'. Did you mean 'nDCG@10'? 'gainful measures' lists them all."),
+    ],
+)
+def test_refuses_before_any_work(gainful, here, words, message, monkeypatch):
+    monkeypatch.setattr(import_module("gainful.report"), "gather", lambda *_: pytest.fail("it went to work"))
+    status, _, err = gainful("report", "qrels.txt", *here, *words)
+    assert (status, err) == (1, f"gainful: error: {message}\n")
+
+
+def test_does_not_write_over_what_it_reads(gainful, here, tmp_path):
+    (tmp_path / "run.html").write_bytes((tmp_path / here[0]).read_bytes())
+    status, _, err = gainful("report", "qrels.txt", "run.html", "-o", "run.html")
+    assert status == 1
+    assert err == "gainful: error: run.html: is what is read, and would be lost: write to another file\n"
