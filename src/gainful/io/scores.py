@@ -214,6 +214,8 @@ def _first_line(error: Exception) -> str:
 def _rows(content: Any) -> Any:
     """The rows of a JSON file; those of `Scores.to_dict()` are nested by run, measure and topic."""
     if isinstance(content, dict) and isinstance(content.get("scores"), dict):
+        if not all(isinstance(topics, dict) for measures in _values(content["scores"]) for topics in _values(measures)):
+            raise TypeError("expected scores by run, measure and topic")
         return [
             dict(zip(COLUMNS, (run, measure, topic, score), strict=True))
             for run, measures in content["scores"].items()
@@ -223,6 +225,11 @@ def _rows(content: Any) -> Any:
     if not isinstance(content, list):
         raise TypeError("expected a list of rows")
     return content
+
+
+def _values(content: Any) -> list[Any]:
+    """What an object holds; what is none is left for the caller to refuse."""
+    return list(content.values()) if isinstance(content, dict) else [None]
 
 
 def _our_names(frame: pl.DataFrame, aliases: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:

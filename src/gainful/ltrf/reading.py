@@ -95,7 +95,7 @@ def _read_jsonl(data: bytes, where: str) -> Table:
         numbers.append(number)
     try:
         frame = pl.DataFrame(rows, infer_schema_length=None, strict=False)
-    except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{where}: cannot be read: {str(error).splitlines()[0]}") from None
     return Table(frame, where, lambda row: f"{where}:{numbers[row]}")
 
