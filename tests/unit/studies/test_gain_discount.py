@@ -494,19 +494,18 @@ def test_command_is_the_function(study, made, gainful, tmp_path):
     assert str(study.findings[0]) in err
 
 
-@pytest.mark.skipif(
-    not (DATA / "trec-covid-round1").is_dir(), reason="set GAINFUL_DATA to the folder of the collections"
-)
-class TestRealData:
+@pytest.fixture(scope="module")
+def covid():
     """TREC-COVID, round 1: 30 runs, 30 topics."""
+    folder = DATA / "trec-covid-round1"
+    if not folder.is_dir():
+        pytest.skip("set GAINFUL_DATA to the folder of the collections")
+    return gain_discount(
+        {"covid": (folder / "qrels.txt.gz", folder / "runs")}, gain_cutoffs=[20], splits=2, resamples=100
+    )
 
-    @pytest.fixture(scope="class")
-    def covid(self):
-        folder = DATA / "trec-covid-round1"
-        return gain_discount(
-            {"covid": (folder / "qrels.txt.gz", folder / "runs")}, gain_cutoffs=[20], splits=2, resamples=100
-        )
 
+class TestRealData:
     def test_topics_needed(self, covid):
         row = ours(covid, "Table 1").row(0, named=True)
         assert (row["zipf"], row["linear"], row["log2"], row["optimal"]) == (32, 33, 32, 29)
