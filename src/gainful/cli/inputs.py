@@ -14,7 +14,7 @@ from cyclopts import Parameter, Token
 from gainful.cli.progress import bars, reading
 from gainful.cli.shell import one_line_each
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
-from gainful.data.run import Run
+from gainful.data.run import LargeRun, Run
 from gainful.data.scores import Scores
 from gainful.engine import Engine
 from gainful.errors import DataError, MeasureError
@@ -40,7 +40,7 @@ OptionalWhole = Annotated[int | None, Parameter(converter=whole)]
 
 
 @contextmanager
-def counted(runs: list[str], engine: Engine, *, keep_going: bool = False) -> Iterator[Iterable[str] | Iterable[Run]]:
+def counted(runs: list[str], engine: Engine, *, keep_going: bool = False) -> Iterator[Iterable[str] | Iterable[Run | LargeRun]]:
     """The runs to hand on, with a bar: of those read, or of those done where the work is shared out by file."""
     if engine == "local" and not keep_going:
         with reading(runs) as given:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from gainful.data.run import Run
+from gainful.data.run import LargeRun, Run
 from gainful.io.read import iterate_runs
 from gainful.progress import tracked_by
 
@@ -22,7 +22,7 @@ _MANY = 20
 
 
 @contextmanager
-def reading(runs: list[str]) -> Iterator[Iterable[str] | Iterable[Run]]:
+def reading(runs: list[str]) -> Iterator[Iterable[str] | Iterable[Run | LargeRun]]:
     """The runs to hand on: as given, or counted by a bar while they are consumed."""
     countable = all(Path(run).is_file() for run in runs)  # a folder or a pattern may hold any number
     if (countable and len(runs) < _MANY) or not sys.stderr.isatty():

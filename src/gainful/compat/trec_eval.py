@@ -21,20 +21,18 @@ from gainful.compat.trec_select import select
 from gainful.compat.trec_table import Column
 from gainful.data.align import align
 from gainful.data.policies import Policies
-from gainful.data.pool import runs_of_equal
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, Rankings
-from gainful.data.run import Run
+from gainful.data.run import LargeRun, Run
 from gainful.data.scores import FLOOR
 from gainful.errors import DataError, PolicyError
-from gainful.io.compression import decompress, is_compressed
+from gainful.io.compression import decompress, decompress_blocks, is_compressed
 from gainful.io.encoding import decode, from_utf8
 from gainful.io.read import iterate_runs, read_qrels
 from gainful.io.text import RUN, is_text, read_text
 
 # A run of this name is read from standard input.
 STDIN = "-"
-_EXACT = 1 << 24  # whole numbers up to here are exact as float32
 _TAIL = 1 << 16
 
 
@@ -168,7 +166,7 @@ def trec_eval(
     columns = tuple(select([measures] if isinstance(measures, str) else measures))
     ranked, tag = _source(run)
     reading = iterate_runs(ranked)  # in the background, while the judgments are read
-    rankings = topics_of_trec(read_qrels(qrels), _one(reading), depth=depth, judged_only=judged_only)
+    rankings = topics_of_trec(read_qrels(qrels), _one(reading), depth=depth, judged_only=judged_only, exact=True)
     if not complete:
         _refuse_missing(rankings)
     setting = Setting(rankings=rankings, level=float(level), documents=documents, needed=round_half_up)
@@ -210,15 +208,23 @@ def check_number(name: str, value: object, *, least: int = 0, whole: bool = Fals
 
 
 def topics_of_trec(
-    qrels: Qrels, runs: Iterable[Run], *, depth: int | None = None, judged_only: bool = False
+    qrels: Qrels,
+    runs: Iterable[Run | LargeRun],
+    *,
+    depth: int | None = None,
+    judged_only: bool = False,
+    exact: bool = False,
 ) -> Rankings:
-    """Rankings as trec_eval sees them: negative labels are not judged; ranks beyond `depth` are cut off."""
+    """Rankings as trec_eval sees them: negative labels are not judged; ranks beyond `depth` are cut off.
+
+    Scores are compared as float32, as version 9 does; if `exact`, as float64, as version 10 does.
+    """
     label = qrels.frame["relevance"]
     if (label < 0).any():
         known = pl.when(pl.col("relevance") >= 0).then(pl.col("relevance"))
         qrels = Qrels(qrels.frame.with_columns(relevance=known), qrels.name)
     try:
-        rankings = align(qrels, runs, Policies(ties="trec"))
+        rankings = align(qrels, runs, Policies(ties="trec"), exact=exact)
     except DataError as error:  # trec_eval has no such policy to offer
         raise DataError(str(error).replace(", or use duplicates='first' to keep the first", "")) from None
     if depth is not None:
@@ -299,10 +305,14 @@ def _source(run: object) -> tuple[object, Callable[[], str]]:
 
 
 def _tag_of(path: Path) -> str:
+    if path.is_dir():
+        return ""
     with path.open("rb") as file:
-        head = file.read(_TAIL)
-        if is_compressed(head):
-            return _last_tag(decompress(head + file.read(), str(path)))
+        if is_compressed(file.read(_TAIL)):
+            end = b""
+            for block in decompress_blocks(path, str(path), _TAIL):
+                end = (end + block)[-_TAIL:]
+            return _last_tag(end)
         file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
         return _last_tag(file.read())
 
@@ -316,28 +326,8 @@ def _last_tag(content: bytes) -> str:
     return ""
 
 
-def _one(runs: Iterator[Run]) -> Iterator[Run]:
-    """The only run, with its scores such that what differs as float64 differs as float32."""
-    yield _distinct(next(runs))
+def _one(runs: Iterator[Run | LargeRun]) -> Iterator[Run | LargeRun]:
+    """The only run."""
+    yield next(runs)
     for other in runs:
         raise DataError(f"expected one run, got several, {other.name!r} among them")
-
-
-def _distinct(run: Run) -> Run:
-    """The run, scores replaced by their ranks where float32 would take different ones for equal.
-
-    trec_eval has compared scores as float64 since version 10, `align` does as version 9 did.
-    """
-    score = run.frame["score"].to_numpy()
-    with np.errstate(over="ignore"):
-        short = score.astype(np.float32)
-    _, start = runs_of_equal(run.frame["query_id"])
-    rises = score[1:] > score[:-1]
-    rises[start[1:-1] - 1] = False
-    if not rises.any() and not ((short[1:] == short[:-1]) & (score[1:] != score[:-1])).any():
-        return run
-    places = (pl.col("score") + 0.0).rank("dense")  # + 0.0: a negative zero is a zero
-    frame = run.frame.with_columns(score=places.cast(pl.Float64))
-    if frame.height > _EXACT:
-        frame = run.frame.with_columns(score=places.over("query_id").cast(pl.Float64))
-    return Run(frame, run.name)

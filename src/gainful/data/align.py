@@ -29,15 +29,21 @@ from gainful.errors import DataError, PolicyError
 PIECE = 1 << 19
 # Pieces of a large run that are joined at the same time, at most.
 _AHEAD = min(os.cpu_count() or 1, 8)
-# trec_eval holds scores as float32: what ties there must tie here.
-_PRECISION = {"trec": np.float32, "order": np.float64, "expected": np.float64}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rules:
+    """What runs are joined with, and how."""
+
+    pool: Pool
+    policies: Policies
+    single: bool  # trec_eval held scores as float32: what tied there must tie here
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
     """Whole topics of one run: consecutive rows, one segment a topic."""
 
-    name: str
     doc: pl.Series
     score: pl.Series
     topic: IntArray  # per segment
@@ -74,7 +80,9 @@ class _ScatteredError(Exception):
     """A topic went on after others had begun."""
 
 
-def align(qrels: Qrels, runs: Iterable[Run | LargeRun], policies: Policies | None = None) -> Rankings:
+def align(
+    qrels: Qrels, runs: Iterable[Run | LargeRun], policies: Policies | None = None, *, exact: bool = False
+) -> Rankings:
     """Join runs with qrels.
 
     Parameters
@@ -86,6 +94,8 @@ def align(qrels: Qrels, runs: Iterable[Run | LargeRun], policies: Policies | Non
         `LargeRun` no more than some chunks are held at a time, and its hits; how it is cut makes no difference.
     policies
         `ties`, `unjudged`, `missing` and `duplicates` are honoured here.
+    exact
+        Compare scores as float64 under ties='trec' too, as trec_eval does since version 10.
 
     Returns
     -------
@@ -100,7 +110,7 @@ def align(qrels: Qrels, runs: Iterable[Run | LargeRun], policies: Policies | Non
         for run in runs:
             if run.name in names:
                 raise DataError(f"Two runs are named {run.name!r}: give each run its own name.")
-            found = _join(run, pool, policies, threads)
+            found = _join(run, _Rules(pool, policies, single=policies.ties == "trec" and not exact), threads)
             _check_missing(run.name, pool, found.counts, policies)
             names.append(run.name)
             joined.append(found)
@@ -109,28 +119,27 @@ def align(qrels: Qrels, runs: Iterable[Run | LargeRun], policies: Policies | Non
     return _assemble(pool, names, joined, policies)
 
 
-def _join(run: Run | LargeRun, pool: Pool, policies: Policies, threads: ThreadPoolExecutor) -> _Joined:
+def _join(run: Run | LargeRun, rules: _Rules, threads: ThreadPoolExecutor) -> _Joined:
     if isinstance(run, LargeRun):
         with suppress(_ScatteredError):
-            return _join_large(run, pool, policies, threads, scattered=False)
+            return _join_large(run, rules, threads, scattered=False)
         # Once more from the start. That is noticed early, as a rule, since a file is sorted throughout or not at all.
-        return _join_large(run, pool, policies, threads, scattered=True)
-    whole, unknown = _segments(run.frame, run.name, pool)
+        return _join_large(run, rules, threads, scattered=True)
+    whole, unknown = _segments(run.frame, rules.pool)
     pieces = list(_split(whole))
     apply = threads.map if len(pieces) > 1 else map  # starting threads costs more than a small run
-    found = apply(lambda piece: _match(piece, pool, policies), pieces)
-    return _collect(found, run.name, pool, unknown.n_unique)
+    found = apply(lambda piece: _match(piece, rules), pieces)
+    return _collect(found, run.name, rules.pool, unknown.n_unique)
 
 
-def _join_large(
-    run: LargeRun, pool: Pool, policies: Policies, threads: ThreadPoolExecutor, *, scattered: bool
-) -> _Joined:
+def _join_large(run: LargeRun, rules: _Rules, threads: ThreadPoolExecutor, *, scattered: bool) -> _Joined:
     unjudged = Unjudged()
+    pool = rules.pool
 
     def pieces() -> Iterator[_Piece]:
         closed = np.zeros(len(pool.topics), np.bool_)
         for part in gathered(run, pool, unjudged) if scattered else whole_topics(run.chunks()):
-            whole, unknown = _segments(part, run.name, pool)
+            whole, unknown = _segments(part, pool)
             if closed[whole.topic].any():
                 raise _ScatteredError
             closed[whole.topic] = True
@@ -141,7 +150,7 @@ def _join_large(
         # Reading goes on in this thread meanwhile; few pieces wait, so that few are held.
         ahead: deque[Future[tuple[_Piece, _Hits] | _Twice]] = deque()
         for piece in pieces():
-            ahead.append(threads.submit(_match, piece, pool, policies))
+            ahead.append(threads.submit(_match, piece, rules))
             if len(ahead) > _AHEAD:
                 yield ahead.popleft().result()
         while ahead:
@@ -228,7 +237,7 @@ def _some(names: list[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
-def _segments(frame: pl.DataFrame, name: str, pool: Pool) -> tuple[_Piece, pl.Series]:
+def _segments(frame: pl.DataFrame, pool: Pool) -> tuple[_Piece, pl.Series]:
     """The judged topics among these rows as consecutive rows, and the ids of the others, once or more."""
     values, start = runs_of_equal(frame["query_id"])
     topic = topic_numbers(values, pool.codes)
@@ -241,7 +250,7 @@ def _segments(frame: pl.DataFrame, name: str, pool: Pool) -> tuple[_Piece, pl.Se
         frame = frame[order]
         topic, lengths = np.unique(per_row[order], return_counts=True)
         start = np.concatenate([[0], np.cumsum(lengths)])
-    return _Piece(name, frame["doc_id"], frame["score"], topic, start), unknown
+    return _Piece(frame["doc_id"], frame["score"], topic, start), unknown
 
 
 def _split(whole: _Piece) -> Iterator[_Piece]:
@@ -253,7 +262,6 @@ def _split(whole: _Piece) -> Iterator[_Piece]:
     for first, last in zip(cuts, np.append(cuts[1:], segments), strict=True):
         begin, end = int(whole.start[first]), int(whole.start[last])
         yield _Piece(
-            whole.name,
             whole.doc.slice(begin, end - begin),
             whole.score.slice(begin, end - begin),
             whole.topic[first:last],
@@ -261,8 +269,9 @@ def _split(whole: _Piece) -> Iterator[_Piece]:
         )
 
 
-def _match(piece: _Piece, pool: Pool, policies: Policies) -> tuple[_Piece, _Hits] | _Twice:
+def _match(piece: _Piece, rules: _Rules) -> tuple[_Piece, _Hits] | _Twice:
     """The hits of a piece, with their ranks; and the piece, less duplicates where those are dropped."""
+    pool, policies = rules.pool, rules.policies
     lengths = np.diff(piece.start)
     key = keys(piece.doc, piece.topic, lengths)
     repeated = repeated_rows(key, piece.doc, piece.topic, lengths)
@@ -273,10 +282,10 @@ def _match(piece: _Piece, pool: Pool, policies: Policies) -> tuple[_Piece, _Hits
             return _Twice(int(topics[where]), piece.doc[int(repeated[where])])
         once = np.setdiff1d(np.arange(len(key)), repeated)
         start = np.searchsorted(once, piece.start)
-        piece = _Piece(piece.name, piece.doc.gather(once), piece.score.gather(once), piece.topic, start)
+        piece = _Piece(piece.doc.gather(once), piece.score.gather(once), piece.topic, start)
         key, lengths = key[once], np.diff(start)
     position, document = pool.find(piece.doc, piece.topic, lengths, key)
-    shift, first, last = _shifts(piece, policies)
+    shift, first, last = _shifts(piece, rules)
     begin = np.zeros(len(pool.topics), np.int64)
     begin[piece.topic] = piece.start[:-1]
     hit_topic = pool.topic[document]
@@ -292,13 +301,13 @@ def _match(piece: _Piece, pool: Pool, policies: Policies) -> tuple[_Piece, _Hits
     return piece, _Hits(hit_topic, rank, document, first[place] - before, last[place] - before)
 
 
-def _shifts(piece: _Piece, policies: Policies) -> tuple[IntArray, IntArray | None, IntArray | None]:
+def _shifts(piece: _Piece, rules: _Rules) -> tuple[IntArray, IntArray | None, IntArray | None]:
     """By how much each row moves when the piece is sorted; for ties='expected', the tied group at each place."""
     n = len(piece.score)
     # Zeros are not written to memory until they are touched: a sorted run costs nothing here.
     shift = np.zeros(n, np.int64)
     with np.errstate(over="ignore"):
-        score: NDArray[np.floating] = piece.score.to_numpy().astype(_PRECISION[policies.ties])
+        score: NDArray[np.floating] = piece.score.to_numpy().astype(np.float32 if rules.single else np.float64)
     boundary = piece.start[1:-1] - 1
     rises = score[1:] > score[:-1]
     rises[boundary] = False
@@ -312,10 +321,10 @@ def _shifts(piece: _Piece, policies: Policies) -> tuple[IntArray, IntArray | Non
         score = score[order]
     tied = score[1:] == score[:-1]
     tied[boundary] = False
-    if policies.ties == "trec":
+    if rules.policies.ties == "trec":
         places, rows = _break_ties(tied, order, piece.doc)
         shift[rows] = places - rows
-    if policies.ties != "expected":
+    if rules.policies.ties != "expected":
         return shift, None, None
     group = np.flatnonzero(np.append(n > 0, ~tied))
     size = np.diff(np.append(group, n))

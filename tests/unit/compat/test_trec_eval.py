@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.compat import trec_eval as module
 from gainful.compat.trec_eval import trec_eval
 from gainful.errors import DataError, MeasureError, PolicyError
+from gainful.io import large
 
 QRELS = {"b": {"x": 1, "y": 0}, "10": {"x": 2}, "9": {"y": 1}}
 RUN = {"9": {"y": 0.5}, "10": {"y": 2.0, "x": 1.0}, "b": {"x": 1.0}, "unknown": {"x": 1.0}}
@@ -113,12 +113,32 @@ def test_scores_are_compared_as_float64():
     assert trec_eval(qrels, unsorted, "recip_rank").summary["recip_rank"] == 1.0
     tied = {"q": {"x": -0.0, "y": 0.0, "z": -1e300, "w": -2e300}}
     assert trec_eval(qrels, tied, "relstring").values["relstring"] == ["01--"]
+    unsorted = {"q": {"z": -1e300, "x": -0.0, "y": 0.0, "w": -2e300}}
+    assert trec_eval(qrels, unsorted, "relstring").values["relstring"] == ["01--"]
 
 
-def test_more_scores_than_float32_has_whole_numbers(monkeypatch):
-    monkeypatch.setattr(module, "_EXACT", 2)
-    qrels, run = {"q": {"x": 1}, "r": {"x": 1}}, {"r": {"y": 5.0, "x": 5.1}, "q": {"y": 1.0, "x": 1.0 + 1e-9}}
-    assert trec_eval(qrels, run, "recip_rank").summary["recip_rank"] == 1.0
+def test_large_runs(tmp_path, monkeypatch):
+    """Read in chunks, packed or not, they give the same, the tag of the last line included."""
+    lines = [f"{topic} Q0 d{doc} 1 {1 + doc * 1e-9} tag{topic}\n" for topic in range(9) for doc in range(50)]
+    qrels = {str(topic): {f"d{topic}": 1, "d49": 1} for topic in range(9)}
+    (tmp_path / "r.txt").write_text("".join(lines))
+    (tmp_path / "r.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    expected = trec_eval(qrels, tmp_path / "r.txt")
+    assert expected.summary["recip_rank"] == 1.0
+    monkeypatch.setattr(large, "STREAMED", 0)
+    monkeypatch.setattr(large, "CHUNK", 100)
+    for name in ("r.txt", "r.gz"):
+        found = trec_eval(qrels, tmp_path / name)
+        assert found.summary == expected.summary
+        assert found.summary["runid"] == "tag8"
+
+
+def test_a_data_set_has_no_tag(tmp_path):
+    (tmp_path / "r.parquet").mkdir()
+    pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]}).write_parquet(
+        tmp_path / "r.parquet" / "1.parquet"
+    )
+    assert trec_eval({"q": {"a": 1}}, tmp_path / "r.parquet").summary["runid"] == "r"
 
 
 def test_options():
