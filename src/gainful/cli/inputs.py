@@ -40,7 +40,9 @@ OptionalWhole = Annotated[int | None, Parameter(converter=whole)]
 
 
 @contextmanager
-def counted(runs: list[str], engine: Engine, *, keep_going: bool = False) -> Iterator[Iterable[str] | Iterable[Run | LargeRun]]:
+def counted(
+    runs: list[str], engine: Engine, *, keep_going: bool = False
+) -> Iterator[Iterable[str] | Iterable[Run | LargeRun]]:
     """The runs to hand on, with a bar: of those read, or of those done where the work is shared out by file."""
     if engine == "local" and not keep_going:
         with reading(runs) as given:
