@@ -69,8 +69,8 @@ class Learnt:
     sizes
         The shares of the queries with 1, 2 and more documents.
     single
-        The queries with one document: how many, the share of them in which it is forbidden, and by naive f-ranker the
-        mean nDCGf and nDCGmin; None if there are none.
+        The queries with one document that is good or forbidden: how many, the share that is forbidden, and by naive
+        f-ranker the mean nDCGf and nDCGmin; None if there are none.
     compared
         All losses and baselines.
     unbounded
@@ -137,31 +137,35 @@ def learn(
         settings=settings,
     )
     sizes = examples.sizes
-    lacking = {}
-    if not (sizes == 1).any():
-        lacking["Table 6"] = f"{name} has no query with a single document"
+    alone = _alone(examples, scale)
+    lacking = {} if len(alone) else {"Table 6": f"{name} has no query with a single document that has a gain"}
     return Learnt(
         name=name,
         queries=len(sizes),
         documents=len(examples),
         sizes=(float((sizes == 1).mean()), float((sizes == 2).mean()), float((sizes > 2).mean())),
-        single=_single(examples, scale) if not lacking else None,
+        single=_single(alone, scale) if len(alone) else None,
         compared=found,
         unbounded=_unbounded(name, found, test, scale) if "ordinal" in found.rankers else None,
         lacking=lacking,
     )
 
 
-def _single(examples: Examples, scale: Scale) -> pl.DataFrame:
-    """Naive f-rankers on the queries with one document."""
+def _alone(examples: Examples, scale: Scale) -> Examples:
+    """The queries with one document, save those whose document gains nothing: shown or not is the same."""
     queries = [query for query, size in zip(examples.queries, examples.sizes, strict=True) if size == 1]
-    alone = examples.only(queries)
+    found = examples.only(queries)
+    return found.where(scale.gain(found.labels) != 0)
+
+
+def _single(alone: Examples, scale: Scale) -> pl.DataFrame:
+    """Naive f-rankers on queries with one document."""
     nothing = np.full(len(alone), np.nan)
     runs = [alone.run(nothing, _NAIVE[0]), alone.run(np.zeros(len(alone)), _NAIVE[1])]
     means = evaluate(alone.qrels(scale), runs, _MEASURES[:3:2]).summary()
     return pl.DataFrame(
         {
-            "queries": len(queries),
+            "queries": len(alone),
             "forbidden": float((scale.gain(alone.labels) < 0).mean()),
             "measure": ["nDCGf", "nDCGmin"],
             **{name: means[:, at] for at, name in enumerate(_NAIVE)},
@@ -204,7 +208,8 @@ def single_table(learnt: Learnt, single: pl.DataFrame) -> Exhibit:
         name="Table 6",
         title="Naive f-rankers on queries with a single document",
         text="nDCGf is the share of the right decisions: filter-all has the share of queries whose document is "
-        "forbidden, filter-none the others. nDCGmin is 0 whatever is done. As in the paper.",
+        "forbidden, filter-none the others. nDCGmin is 0 whatever is done. As in the paper, which has no gains of 0: a "
+        "document with one is neither good nor forbidden, and its query left out.",
         frame=with_published(ours, published),
     )
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from gainful.data.align import align
 from gainful.data.policies import Policies
-from gainful.errors import DataError
+from gainful.errors import DataError, GainfulError
 from gainful.evaluate import evaluate
 from gainful.io.read import iterate_runs
 from gainful.meta.sensitivity import Sensitivity, sensitivity
@@ -190,7 +190,10 @@ def variant(gain: str, discount: str) -> str:
 
 def label_shares(one: StudyCollection, depth: int) -> pl.DataFrame:
     """Figure 5: per rank and label above 0, the share of all rankings with a document of that label at that rank."""
-    rankings = align(one.qrels, iterate_runs(one.runs), Policies())
+    try:
+        rankings = align(one.qrels, iterate_runs(one.runs), Policies())
+    except GainfulError as error:
+        raise type(error)(f"collection {one.name!r}: {error}") from None
     shares = rankings.grades_by_rank(depth)
     wanted = [at for at, label in enumerate(rankings.grades) if label > 0]
     return pl.concat(

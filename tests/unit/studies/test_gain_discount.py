@@ -455,6 +455,9 @@ class TestWhatDataDoNotAllow:
             gain_discount({"one": (made.qrels, made.runs[:1])}, **SETTINGS)
         with pytest.raises(DataError, match="collection 'none': expected judgments and runs, got no runs"):
             gain_discount({"none": (made.qrels, ())})
+        twice = pl.concat([made.runs[0].frame, made.runs[0].frame.head(1)])
+        with pytest.raises(DataError, match=r"^collection 'c': run 'r': document .* appears twice in topic '101'"):
+            gain_discount({"c": (made.qrels, {"r": twice, "s": made.runs[1].frame})})
 
     @pytest.mark.parametrize(
         ("wrong", "message"),
