@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 # Processes that share the tests.
 JOBS ?= auto
 
-.PHONY: test demo docs lint types layers pytest bench clean
+.PHONY: test demo docs lint types layers pytest fuzz bench clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -47,6 +47,15 @@ pytest: $(VENV)/stamp
 # Builds the site into site/, and checks that every link leads somewhere and that nothing is fetched from a network.
 docs: $(VENV)/docs
 	PYTHONPATH=docs $(BIN)/python -m sitegen
+
+# Ten thousand damaged files and more, then every reader and the grammar for so many seconds, guided by coverage.
+SECONDS ?= 60
+TARGETS ?=
+fuzz: $(VENV)/stamp
+	GAINFUL_FUZZ=1 $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 tests/fuzz tests/unit/io/test_fuzz.py \
+		tests/unit/io/test_text.py tests/unit/measures/test_grammar.py tests/contract/test_interrupts.py
+	$(PIP) atheris
+	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(TARGETS)
 
 demo: $(VENV)/base
 	$(BIN)/gainful demo

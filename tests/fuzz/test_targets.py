@@ -21,7 +21,8 @@ def test_seeds(name):
     target = targets.TARGETS[name]
     for seed in target.seeds:
         target.check(seed)
-        assert targets.unpack(target, targets.pack(target, targets.unpack(target, seed))) == targets.unpack(target, seed)
+        inside = targets.unpack(target, seed)
+        assert targets.unpack(target, targets.pack(target, inside)) == inside
 
 
 @pytest.mark.parametrize(("name", "data"), FOUND)

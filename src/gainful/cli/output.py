@@ -132,7 +132,9 @@ def emit(text: str, output: Path | None = None) -> None:
     if output is None or str(output) in _STDOUT:
         try:
             sys.stdout.flush()
-            sys.stdout.buffer.write(data)
+            left = memoryview(data)
+            while left:  # under PYTHONUNBUFFERED one call may take but a part
+                left = left[sys.stdout.buffer.write(left) :]
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             raise
