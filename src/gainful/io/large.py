@@ -30,7 +30,7 @@ from gainful.io.tables import Objects, Separated, needed_columns, parse, to_colu
 from gainful.io.text import BOM, RUN, no_data, read_lines
 
 # Bytes of text that are read at once, and about how many a row of a run has.
-CHUNK = 1 << 24
+CHUNK = 1 << 23
 ROW = 32
 # Text from this size on is read in chunks.
 STREAMED = 1 << 27
@@ -207,7 +207,7 @@ def parquet_chunks(path: Path, told: Mapping[str, str] = _NOTHING) -> Iterator[p
     inside = parse(scan.collect_schema, "Parquet", where).names()
     outside = [pl.lit(told[name]).alias(name) for name in wanted if name not in inside]
     total = parse(lambda: scan.select(pl.len()).collect().item(), "Parquet", where)
-    step = CHUNK // ROW + 1
+    step = max(CHUNK // ROW, 1)
 
     def read(start: int) -> pl.DataFrame:
         rows = scan.select(name for name in wanted if name in inside).slice(start, step)

@@ -36,7 +36,7 @@ def parts(folder: Path) -> None:
 @pytest.mark.usefixtures("parts")
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
 def test_a_folder_with_the_name_of_a_file(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    monkeypatch.setattr(large, "CHUNK", rows - 1)
+    monkeypatch.setattr(large, "CHUNK", rows)
     monkeypatch.setattr(large, "ROW", 1)
     (run,) = iterate_runs("bm25.parquet")
     assert isinstance(run, LargeRun)
