@@ -80,4 +80,4 @@ def report(
     lines = (textwrap.fill(shown(finding), READABLE, subsequent_indent="  ") for finding in found.contents["findings"])
     emit("".join(f"{line}\n" for line in lines))
     note(str(found))
-    note(f"written to {output} ({output.stat().st_size / 1e6:.1f} MB): open it in a browser")
+    note(f"written to {output}: open it in a browser")

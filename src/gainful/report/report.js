@@ -148,7 +148,7 @@ function significance() {
   const comparison = contents.comparison;
   if (comparison.absent) return absent(comparison.absent);
   const detail = h("div", { class: "detail", "aria-live": "polite" }, h("span", { class: "quiet" }, "Choose a pair for its difference, interval, effect size and p-values."));
-  const show = (lines) => fill(detail, h("b", { class: "id" }, lines[0]), h("br"), lines.slice(1).join(" · "));
+  const show = (lines) => fill(detail, h("b", { class: "id" }, lines[0]), lines.slice(1).map((line) => h("div", {}, line)));
   const box = live(() => {
     const of = compared(state.measure);
     if (!of) return absent(`${brief(state.measure)} is a geometric mean over topics, which these tests are not about.`);
@@ -167,6 +167,7 @@ function significance() {
     })));
     const heads = order.map((system) => h("th", { scope: "col", title: contents.systems[system] }, h("span", { class: "upright" }, contents.systems[system])));
     const table = h("table", { class: "grid pairs", role: "grid", "aria-label": "Pairs of runs" }, h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "sr" }, "run")), heads)), h("tbody", {}, cells));
+    table.style.setProperty("--w", `${Math.max(18, Math.min(32, Math.floor(560 / order.length)))}px`);
     gridKeys(table, (cell) => cell.dataset.row === undefined ? ["the same run"] : pairLines(of, Number(cell.dataset.row), Number(cell.dataset.column)), (cell) => { if (cell.dataset.row !== undefined) show(pairLines(of, Number(cell.dataset.row), Number(cell.dataset.column))); });
     return [
       h("div", { class: "key" }, [["win", "88%", "the row's run is significantly better"], ["loss", "88%", "significantly worse"], ["", "0%", "no significant difference"]].map(([kind, share, text]) => {
@@ -175,11 +176,11 @@ function significance() {
         if (!kind) swatch.style.border = "1px solid var(--line)";
         return h("span", {}, swatch, text);
       }), h("span", {}, `paler: p nearer to ${alpha}`)),
-      boxed(table, { name: "Pairs of runs", classes: "tall" }),
+      h("div", { class: "duo" }, boxed(table, { name: "Pairs of runs", classes: "tall" }), detail),
     ];
   });
   const family = contents.comparison.correction;
-  return [h("p", {}, `${capital(TESTS[contents.settings.test])} on the topics, p < ${contents.settings.alpha} after ${CORRECTIONS[family]} for all pairs of a measure. Runs are in the order of the leaderboard.`), box, comparison.baseline === null && detail, notes(comparison.notes)];
+  return [h("p", {}, `${capital(TESTS[contents.settings.test])} on the topics, p < ${contents.settings.alpha} after ${CORRECTIONS[family]} for all pairs of a measure. Runs are in the order of the leaderboard.`), box, notes(comparison.notes)];
 }
 
 function against(of, baseline) {
