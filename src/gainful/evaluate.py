@@ -14,9 +14,10 @@ from gainful.data.arrays import rankings_from_arrays
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.scores import Scores
-from gainful.engine import Engine, Work, open_engine
-from gainful.engine.scoring import TOGETHER, Job, Part, batches, entries_of, joined, score_runs, scored
-from gainful.errors import DataError, GainfulError, MeasureError, PolicyError, check_choice
+from gainful.engine import Engine, open_engine
+from gainful.engine.evaluation import score_all
+from gainful.engine.scoring import Job, Part, scored
+from gainful.errors import GainfulError, MeasureError, PolicyError, check_choice
 from gainful.io.read import iterate_runs, read_qrels
 from gainful.io.scores import read_scores as read_table
 from gainful.measures import Definition, Measure, parse_measure, parse_measures
@@ -92,40 +93,9 @@ def evaluate(
             rankings = align(read_qrels(qrels), reading, policies)
             return compute(rankings, chosen, policies, spellings=_spellings(asked))
         job = Job(qrels=read_qrels(qrels), measures=tuple(chosen), policies=policies, keep_going=keep_going)
-        part = _scored_by(work, job, runs)
+        part = score_all(work, job, runs, divided=engine == "dask")
     topics = tuple(job.qrels.frame["query_id"].unique(maintain_order=True).to_list())
     return _finished(part, topics, chosen, policies, _spellings(asked))
-
-
-def _scored_by(work: Work, job: Job, runs: Any) -> Part:
-    """The scores of all runs, a few at a time."""
-    entries = entries_of(runs)
-    number = min(len(entries), max(-(-len(entries) // TOGETHER), 4 * work.at_once))
-    todo = batches(entries, number)
-    parts = list(work.map(score_runs, todo, shared=job, total=len(todo), label="Scoring runs"))
-    return _told_apart(joined(parts), keep_going=job.keep_going)
-
-
-def _told_apart(part: Part, *, keep_going: bool) -> Part:
-    """Every name once: the second run of a name is refused."""
-    if not part.systems:
-        raise DataError(part.failed[0][1])
-    first = {name: at for at, name in reversed(list(enumerate(part.systems)))}
-    again = [name for at, name in enumerate(part.systems) if first[name] != at]
-    if not again:
-        return part
-    message = f"two runs are called {again[0]!r}; rename one, or give a dict {{name: run}}"
-    if not keep_going:
-        raise DataError(message)
-    kept = sorted(first.values())
-    refused = ((name, f"two runs are called {name!r}; only the first was scored") for name in again)
-    return Part(
-        systems=tuple(part.systems[at] for at in kept),
-        values=part.values[:, kept],
-        present=part.present[kept],
-        ignored=tuple(part.ignored[at] for at in kept),
-        failed=(*part.failed, *refused),
-    )
 
 
 def score(

@@ -83,7 +83,7 @@ def _started(number: int) -> LocalCluster:
             n_workers=number,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any port that is free
             silence_logs=logging.CRITICAL,
             # The workers share the cores: as many threads each as all of them have.
             env={"POLARS_MAX_THREADS": str(max(1, (os.cpu_count() or 1) // number))},

@@ -139,14 +139,18 @@ def score_runs(job: Job, entries: Sequence[Entry]) -> Part:
             raise
         if len(entries) > 1:
             return joined([score_runs(job, [entry]) for entry in entries])
-        nothing = np.zeros((0, 0), np.bool_)
-        return Part(
-            systems=(),
-            values=np.zeros((len(job.measures), 0, 0)),
-            present=nothing,
-            ignored=(),
-            failed=((str(entries[0]), str(error)),),
-        )
+        return refused(job, entries[0], str(error))
+
+
+def refused(job: Job, entry: Entry, message: str) -> Part:
+    """No scores, and why."""
+    return Part(
+        systems=(),
+        values=np.zeros((len(job.measures), 0, 0)),
+        present=np.zeros((0, 0), np.bool_),
+        ignored=(),
+        failed=((str(entry), message),),
+    )
 
 
 def scored(rankings: Rankings, measures: Iterable[Measure]) -> Part:

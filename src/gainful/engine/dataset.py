@@ -1,0 +1,224 @@
+"""A Parquet data set, a few of its files at a time: whole topics are scored where they are read.
+
+A topic of a run that is cut between two groups of files is brought together afterwards: each group hands back the rows
+that it begins and ends with. Nothing is read twice, as long as a data set is sorted by topic, or by run and topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, groupby
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from gainful.data.align import _check_missing, align
+from gainful.data.pool import make_pool
+from gainful.data.run import RUN_SCHEMA, Run
+from gainful.engine.scoring import Entry, Job, Part, scored
+from gainful.io.dataset import _chunks, _told, data_set_files, is_data_set
+from gainful.io.large import PACKED, parquet_columns, runs_of
+
+_KEY = ("run", "query_id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Some files of a data set, one after another.
+
+    Parameters
+    ----------
+    entry
+        The data set.
+    files
+        The files, by their names inside of it.
+    run
+        The run they belong to, or what to call it if no column says so.
+    told
+        Whether their folder says so.
+    """
+
+    entry: Entry
+    files: tuple[str, ...]
+    run: str
+    told: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grouped:
+    """What was made of a group.
+
+    Parameters
+    ----------
+    part
+        The scores of whole topics.
+    keys
+        These topics: run, query_id.
+    edges
+        The rows of the first and of the last topic, which may go on elsewhere.
+    """
+
+    part: Part | None
+    keys: pl.DataFrame
+    edges: pl.DataFrame
+
+    def runs(self) -> Iterator[str]:
+        """Its runs, as they first appear: the group begins with the first edge and ends with the other."""
+        for series in (self.edges["run"][:1], self.keys["run"], self.edges["run"]):
+            yield from series.unique(maintain_order=True)
+        yield from () if self.part is None else self.part.systems
+
+
+def groups_of(entry: Entry, number: int) -> list[Group]:
+    """About `number` groups of the files of a data set, of about the same size; none if it is no data set."""
+    if entry.path is None or entry.name is not None or not is_data_set(Path(entry.path)):
+        return []
+    root = Path(entry.path)
+    found = []
+    by_run: dict[str | None, list[Path]] = {}
+    for file in data_set_files(root):
+        by_run.setdefault(_told(file, root).get("run"), []).append(file)
+    total = sum(file.stat().st_size for files in by_run.values() for file in files)
+    for run, files in by_run.items():
+        sizes = np.array([file.stat().st_size for file in files], np.float64)
+        middle = np.cumsum(sizes) - sizes / 2.0
+        which = (middle / total * number).astype(np.int64)
+        for _, some in groupby(zip(which.tolist(), files, strict=True), key=lambda pair: pair[0]):
+            names = tuple(str(file.relative_to(root)) for _, file in some)
+            found.append(
+                Group(entry=entry, files=names, run=entry.default if run is None else run, told=run is not None)
+            )
+    return found
+
+
+def score_group(job: Job, group: Group) -> Grouped:
+    """Read a group of files and score the topics that are whole in it."""
+    root = Path(str(group.entry.found()))
+    files = [root / name for name in group.files]
+    middle = _Middle(partial(_chunks, files, root), group.run)
+    columns = {} if group.told else parquet_columns(files[0], _told(files[0], root))
+    runs = runs_of(middle, columns, PACKED * sum(file.stat().st_size for file in files), group.run, str(root))
+    policies = replace(job.policies, missing="empty")
+    part = scored(align(job.qrels, runs, policies), job.measures) if runs else None
+    if not middle.begun:  # no run at all, so that nothing has been read
+        list(middle())
+    return Grouped(part=part, keys=middle.keys(), edges=middle.edges())
+
+
+class _Middle:
+    """The rows of a group without those of the topics that it begins and ends with; these are kept.
+
+    Parameters
+    ----------
+    chunks
+        Gives all rows.
+    run
+        The run of rows that do not say theirs.
+    """
+
+    def __init__(self, chunks: Callable[[], Iterator[pl.DataFrame]], run: str) -> None:
+        self._source = chunks
+        self._run = run
+        self.begun = False
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        self.begun = True
+        self._head: list[pl.DataFrame] = []
+        self._seen: list[pl.DataFrame] = []
+        self._held: list[pl.DataFrame] = []
+        first: tuple[str, ...] | None = None
+        last: tuple[str, ...] | None = None
+        in_head = True
+        for chunk in self._source():
+            if chunk.is_empty():
+                continue
+            names = [name for name in _KEY if name in chunk.columns]
+            start = _starts(chunk.select(names))
+            first = first or chunk.select(names).row(0)
+            if in_head and chunk.select(names).row(0) == first:
+                size = int(start[1])
+                self._head.append(chunk[:size])
+                chunk, start = chunk[size:], start[1:] - size
+            if chunk.is_empty():
+                continue
+            in_head = False
+            if last is not None and chunk.select(names).row(0) != last:
+                yield from self._released()
+            last = chunk.select(names).row(-1)
+            cut = int(start[-2])
+            if cut:
+                yield from self._released()
+                self._seen.append(chunk[start[:-2]].select(names).unique(maintain_order=True))
+                yield chunk[:cut]
+            self._held.append(chunk[cut:])
+
+    def _released(self) -> Iterator[pl.DataFrame]:
+        """The rows that were held back, as their topic has ended."""
+        if self._held:
+            self._seen.append(self._held[0][:1].select(name for name in _KEY if name in self._held[0].columns))
+            yield from self._held
+            self._held = []
+
+    def keys(self) -> pl.DataFrame:
+        """Run and topic of all rows but those kept, each once."""
+        return self._named(self._seen).select(_KEY).unique(maintain_order=True)
+
+    def edges(self) -> pl.DataFrame:
+        """The rows that were kept, in order."""
+        return self._named([*self._head, *self._held])
+
+    def _named(self, frames: list[pl.DataFrame]) -> pl.DataFrame:
+        if not frames:
+            return pl.DataFrame(schema={"run": pl.String(), **RUN_SCHEMA})
+        together = pl.concat(frames)
+        return together if "run" in together.columns else together.with_columns(run=pl.lit(self._run))
+
+
+def _starts(keys: pl.DataFrame) -> np.typing.NDArray[np.int64]:
+    """Where each stretch of equal rows begins, and the end of the last."""
+    changes = np.zeros(keys.height, np.bool_)
+    changes[0] = True
+    for column in keys.iter_columns():
+        changes[1:] |= (column[1:] != column[:-1]).to_numpy()
+    return np.append(np.flatnonzero(changes), keys.height)
+
+
+def put_together(job: Job, found: Sequence[Grouped]) -> Part | None:
+    """The scores of all runs of a data set; None if a topic is scattered over it, and must be read as a whole.
+
+    Parameters
+    ----------
+    job
+        What was computed.
+    found
+        What was made of its groups, in order.
+    """
+    edges = pl.concat([one.edges.select("run", *RUN_SCHEMA) for one in found])
+    cut = edges.select(_KEY).unique(maintain_order=True)
+    keys = pl.concat([*(one.keys for one in found), cut])
+    if keys.is_duplicated().any():
+        return None
+    systems = list(dict.fromkeys(chain.from_iterable(one.runs() for one in found)))
+    policies = replace(job.policies, missing="empty")
+    parts = edges.partition_by("run", as_dict=True, include_key=False)
+    nothing = pl.DataFrame(schema=RUN_SCHEMA)
+    rest = [Run(parts.get((name,), nothing), name) for name in systems]
+    whole = scored(align(job.qrels, rest, policies), job.measures)
+    values, present = whole.values.copy(), whole.present.copy()
+    place = {name: at for at, name in enumerate(systems)}
+    for one in found:
+        if one.part is not None:
+            at = [place[name] for name in one.part.systems]
+            values[:, at] = np.where(one.part.present, one.part.values, values[:, at])
+            present[at] |= one.part.present
+    pool = make_pool(job.qrels, job.policies.duplicates)
+    for name, row in zip(systems, present, strict=True):
+        _check_missing(name, pool, row.astype(np.int64), job.policies)
+    strangers = keys.filter(~pl.col("query_id").is_in(pool.topics))["run"].value_counts(name="number")
+    ignored = dict(strangers.rows())
+    return Part(
+        systems=tuple(systems), values=values, present=present, ignored=tuple(ignored.get(name, 0) for name in systems)
+    )
