@@ -262,9 +262,10 @@ def _collection(text: str) -> tuple[str, tuple[str, str | tuple[()]]]:
 
 
 def _name(path: str) -> str:
-    """What to call a collection after the file of its judgments: without what tells its format."""
+    """What to call a collection after the file of its judgments: its name, or that of the folder of a qrels.txt."""
     base = split_compression(Path(path))[0]
-    return base.stem if base.suffix.lower() in _FORMATS else base.name
+    name = base.stem if base.suffix.lower() in _FORMATS else base.name
+    return base.parent.name or name if name == "qrels" else name
 
 
 def _table(exhibit: Exhibit) -> Table:
@@ -293,4 +294,6 @@ def _cell(value: object, *, whole: bool) -> str:
 def _ranks(column: pl.Series) -> bool:
     """Whether a column of floats holds ranks or the like, which need no decimals."""
     given = column.drop_nulls()
-    return column.dtype == pl.Float64 and bool((given == given.round(0)).all() and (given.abs() > 1).any())
+    if column.dtype != pl.Float64 or given.n_unique() < 2:
+        return False
+    return bool((given == given.round(0)).all() and (given.abs() > 1).any())

@@ -160,12 +160,13 @@ def _ranks(compared: list[Compared]) -> Exhibit:
 
 def _phis(compared: list[Compared]) -> Exhibit:
     """Table 2d."""
+    cutoffs = sorted({*_PUBLISHED_CUTOFFS, *(cutoff for one in compared for cutoff in one.cutoffs)})
     ours = [
         {
             "collection": one.name,
             "coefficient": coefficient,
             "measure": norm,
-            **{f"@{cutoff}": of(norm, cutoff) for cutoff in one.cutoffs},
+            **{f"@{cutoff}": of(norm, cutoff) if cutoff in one.cutoffs else None for cutoff in cutoffs},
         }
         for one in compared
         for coefficient, of in (("Φ", one.phi), ("Eρ²", one.erho2))
@@ -187,7 +188,9 @@ def _phis(compared: list[Compared]) -> Exhibit:
         "paper states; the program it was published with fits the number of the topic as a quantity instead, so that "
         "its figures cannot come out the same. Eρ², which the paper does not give, leaves out the variance of topics: "
         "it is the reliability of differences between runs, Φ that of their scores.",
-        frame=with_published(pl.DataFrame(ours), published),
+        frame=with_published(
+            pl.DataFrame(ours, schema_overrides={f"@{cutoff}": pl.Float64 for cutoff in cutoffs}), published
+        ),
     )
 
 

@@ -175,7 +175,8 @@ def _stability(one: Compared, finding: Any) -> Iterator[Finding]:
     exact = {norm: one.exact_error(norm) for norm in NORMS}
     lower = _lowest(exact)
     yield finding(
-        f"so it has, @{deepest}, if no two means count as equal (fuzziness 0), which the paper does not give",
+        f"nDCGmin has the lowest error rate, @{deepest}, even if no two means count as equal (fuzziness 0), which the "
+        "paper does not give",
         lower == len(sizes),
         f"at {lower} of {len(sizes)} numbers of topics; with {sizes[-1]} topics "
         + ", ".join(f"{norm} {rates[-1]:.1%}" for norm, rates in exact.items()),

@@ -36,6 +36,15 @@ def test_files_are_a_collection_named_after_the_judgments(folder, gainful):
     assert found["exhibits"][2]["rows"] == expected["Table 2b"].frame.to_dicts()
 
 
+def test_a_plain_name_gives_way_to_that_of_the_folder(folder, gainful):
+    (folder / "qrels.txt").write_bytes((folder / "qrels.web.txt.gz").read_bytes())
+    (folder / "track").mkdir()
+    (folder / "track/qrels.txt").write_bytes((folder / "qrels.web.txt.gz").read_bytes())
+    for path, name in {"track/qrels.txt": "track", "qrels.txt": "qrels"}.items():
+        _, out, _ = gainful("study", "negative-labels", path, "--format", "json")
+        assert json.loads(out)["collections"] == [name]
+
+
 def test_collections_by_name(folder, gainful):
     words = ("--collection", "a=qrels.web.txt.gz:runs/*.txt", "--collection", "b=qrels.web.txt.gz")
     status, out, err = gainful("study", "negative-labels", *words, *FAST, "--format", "json")

@@ -126,6 +126,9 @@ class TestExhibits:
             var_t = max(0.0, (y.mean(axis=0).var(ddof=1) * s - ms_e) / s)
             assert found["Φ" + name][f"@{cutoff}"] == pytest.approx(var_s / (var_s + (var_t + ms_e) / t))
             assert found["Eρ²" + name][f"@{cutoff}"] == pytest.approx(var_s / (var_s + ms_e / t))
+        columns = study["Table 2d"].frame.columns
+        assert columns == ["collection", "coefficient", "measure", "@3", "@5", "@8", "@10", "@15", "@20"]
+        assert found["Φ" + name]["@5"] is None
 
     def test_error_rates(self, study, plain):
         """Draws as documented: orders of the topics, of which each size takes the first."""
@@ -231,7 +234,8 @@ CLAIMS = {
     "org": "nDCGorg is less reliable than nDCG0 and nDCGmin at every cutoff, by Φ",
     "topics": "more topics mean a lower error rate, by all three",
     "error": "nDCGmin has the lowest error rate at every number of topics, @20",
-    "exact": "so it has, @20, if no two means count as equal (fuzziness 0), which the paper does not give",
+    "exact": "nDCGmin has the lowest error rate, @20, even if no two means count as equal (fuzziness 0), which the "
+    "paper does not give",
     "deeper": "deeper cutoffs raise the error rate of nDCGorg and nDCG0, not that of nDCGmin",
     "as many": "nDCGmin tells as many pairs of runs apart as nDCGorg at every cutoff (within 2%, at 0.05)",
     "fewer": "nDCG0 tells fewer pairs of runs apart than nDCGmin at every cutoff (at 0.05)",
