@@ -12,6 +12,8 @@ from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import DataError, check_choice
 
 Gaps = Literal["error", "drop"]
+# Mean squares are squared, and must still be numbers.
+_LARGEST = 1e70
 
 
 def complete_matrices(
@@ -72,6 +74,14 @@ def _complete(matrix: ScoreMatrix, gaps: Gaps, least_topics: int, remedy: str) -
     if len(matrix.topics) < least_topics:
         left = "left that have a score for every run" if absent.any() else "of " + matrix.measure
         raise DataError(f"expected at least {least_topics} topics {left}, got {len(matrix.topics)}")
+    large = np.abs(matrix.values) > _LARGEST
+    if large.any():
+        system, topic = (int(at[0]) for at in np.nonzero(large))
+        raise DataError(
+            f"{matrix.measure}: expected scores of at most {_LARGEST:g}, since variances must be numbers, too; got "
+            f"{matrix.values[system, topic]:g} of run {matrix.systems[system]!r} for topic {matrix.topics[topic]!r}: "
+            "take smaller gains, or nDCG"
+        )
     return matrix
 
 

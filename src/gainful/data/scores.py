@@ -24,9 +24,15 @@ def summarise(values: FloatArray, counted: BoolArray, summary: Summary) -> Float
     number = counted.sum(axis=-1)
     if summary == "gmean":
         values = np.log(np.maximum(values, FLOOR))
-    total = np.where(counted, values, 0.0).sum(axis=-1)
+    cells = np.where(counted, values, 0.0)
+    with np.errstate(over="ignore"):
+        total = cells.sum(axis=-1)
     if summary == "sum":
         return np.where(number > 0, total, np.nan)
+    if np.isinf(total).any():  # the mean of numbers is one, even where their sum is none
+        scaled = np.ldexp(cells, -64).sum(axis=-1) / np.maximum(number, 1)
+        most = np.ldexp(np.finfo(np.float64).max, -64)
+        return np.where(number > 0, np.ldexp(np.clip(scaled, -most, most), 64), np.nan)
     with np.errstate(invalid="ignore"):
         mean = np.where(number > 0, total / np.maximum(number, 1), np.nan)
         return np.exp(mean) if summary == "gmean" else mean
