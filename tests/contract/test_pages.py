@@ -24,8 +24,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 CHARTS = ROOT / "docs" / "charts"
-# Timings are not the same twice; the other shows one figure of those that the command draws into one chart.
-NOT_REPEATED = ("benchmarks.md", "choose-gain-and-discount.md")
+# Timings are not the same twice; the others show one figure of those that the command draws into one chart.
+NOT_REPEATED = ("benchmarks.md", "choose-gain-and-discount.md", "gain-discount.md")
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 RUN = ("sh", "console")
 READ = ("text", "")
