@@ -56,6 +56,11 @@ class Task:
         """Whether a label is negative."""
         return bool((self.qrels.frame["relevance"] < 0).any())
 
+    def directed(self) -> set[str]:
+        """The measures of which one end is the better: those that can be for or against a run."""
+        named = zip(self.scores.measures, self.scores.higher, strict=True)
+        return {name for name, higher in named if higher != "neither"}
+
     def chosen(self, *names: str) -> dict[str, Any]:
         """Some of the settings."""
         return {name: self.settings[name] for name in names}
@@ -105,13 +110,15 @@ def agreeing(task: Task) -> Content:
                 _mover(found, pair.first, pair.second),
             ]
         )
-    first, second = found.least()
-    tau = found.between(first, second).value
-    if tau == tau:
+    telling = [pair for pair in found.pairs if pair.correlation == "tau_b" and pair.value == pair.value]
+    telling = [pair for pair in telling if {pair.first, pair.second} <= task.directed()]
+    if telling:
+        least = min(telling, key=lambda pair: pair.value)
         task.findings.append(
-            f"The measures agree least in {first} and {second}: Kendall's τ of their orders is {tau:.2f}."
-            if len(found.measures) > 2
-            else f"{first} and {second} order the runs with a Kendall's τ of {tau:.2f}."
+            f"The measures agree least in {least.first} and {least.second}: Kendall's τ of their orders is "
+            f"{least.value:.2f}."
+            if len(telling) > 1
+            else f"{least.first} and {least.second} order the runs with a Kendall's τ of {least.value:.2f}."
         )
     return {"figures": [figure(found.chart())], "table": table(columns, rows), "line": str(found)}
 
@@ -141,7 +148,7 @@ def reliable(task: Task) -> Content:
     if needed is not None:
         verdict = f"{needed} would reach" if needed > first.topics else f"{needed} of them reach"
         task.findings.append(
-            f"The reliability Φ of {first.measure} is {first.phi.value:.2f} with {first.topics} topics; "
+            f"The reliability Φ of {first.measure} is {first.phi.value:.3f} with {first.topics} topics; "
             f"{verdict} {found.target:g}."
         )
     return {
@@ -187,8 +194,9 @@ def sensitive(task: Task) -> Content:
         [test.measure, test.discriminative_power(alpha), len(test.curve()), test.detectable_difference(alpha)]
         for test in found.tests
     ]
-    if len(found.tests) > 1:
-        best = max(found.tests, key=lambda test: test.discriminative_power(alpha))
+    telling = [test for test in found.tests if test.measure in task.directed()]
+    if len(telling) > 1:
+        best = max(telling, key=lambda test: test.discriminative_power(alpha))
         task.findings.append(
             f"{best.measure} tells most runs apart: {best.discriminative_power(alpha):.0%} of the pairs at "
             f"α = {alpha:g}."

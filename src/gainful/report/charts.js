@@ -30,7 +30,7 @@ function merged(one, two) {
 
 // Every view of a specification that draws something.
 function views(spec) {
-  const inner = spec.layer || spec.vconcat || spec.hconcat || (spec.spec ? [spec.spec] : null);
+  const inner = spec.layer || spec.vconcat || spec.hconcat || spec.concat || (spec.spec ? [spec.spec] : null);
   return inner ? inner.flatMap(views) : [spec];
 }
 
@@ -83,7 +83,7 @@ function fitted(spec, width, tall) {
       view.width = room;
       if (view.height) view.height = grow(view.height);
     }
-  } else if (!spec.facet) {
+  } else if (!spec.hconcat && !spec.concat && !spec.spec) {
     const square = typeof spec.width === "number" && spec.width === spec.height;
     spec.width = square && tall === 1 ? Math.min(width, Math.round(spec.width * 1.2)) : width;
     if (spec.height) spec.height = grow(spec.height);

@@ -211,6 +211,14 @@ def _leads(result: Comparison, alpha: float) -> list[str]:
             beaten, others = int(one.better(alpha)[at].sum()), len(result.systems) - 1
             lead += f", significantly better than {beaten} of {others} other{'s' if others > 1 else ''}"
         sentences.append(f"{lead}.")
+    first = result.contrasts[0]
+    if result.baseline is not None and first.higher != "neither":
+        at = result.systems.index(result.baseline)
+        better, worse = int(first.better(alpha)[:, at].sum()), int(first.better(alpha)[at].sum())
+        sentences.append(
+            f"In {first.measure}, {better} of {len(result.systems) - 1} are significantly better than the baseline "
+            f"{result.baseline}, and {worse} worse."
+        )
     return sentences
 
 

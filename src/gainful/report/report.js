@@ -28,6 +28,9 @@ function systemsShown() {
   return state.top ? order.slice(0, state.top) : order;
 }
 
+// The file and its folder: more of a path is for the command line below.
+const shortPath = (path) => path.split("/").slice(-2).join("/");
+
 function head() {
   const most = Math.max(...contents.labels.map(([, number]) => number), 1);
   const bars = contents.labels.map(([label, number]) => {
@@ -42,7 +45,7 @@ function head() {
   const fact = (value, name) => h("li", {}, h("b", {}, count(value)), h("span", {}, name));
   const plural = (value, name) => fact(value, value === 1 ? name : `${name}s`);
   return h("header", { class: "head" },
-    h("div", {}, h("p", { class: "eyebrow" }, "gainful report"), h("h1", {}, contents.qrels)),
+    h("div", {}, h("p", { class: "eyebrow" }, "gainful report"), h("h1", { title: contents.qrels }, shortPath(contents.qrels))),
     h("ul", { class: "facts" }, plural(contents.systems.length, "run"), plural(contents.topics.length, "topic"), plural(contents.judgments, "judgment"), plural(contents.measures.length, "measure"), labels),
     contents.findings.length ? h("div", { class: "short" }, h("h2", {}, "In short"), h("ul", {}, contents.findings.map((text) => h("li", {}, text)))) : null,
     notes(contents.notes),
@@ -263,7 +266,7 @@ function heat() {
     const { topics, all } = topicsShown(order);
     if (!order.length || !topics.length) return absent(order.length ? "No topic is called that." : "No run is called that.");
     const known = values.flat().filter((value) => value !== null);
-    const lowest = Math.min(...[0, ...(known.length < 100000 ? [known.reduce((a, b) => Math.min(a, b), 0)] : [])]);
+    const lowest = known.reduce((a, b) => Math.min(a, b), 0);
     const highest = known.reduce((a, b) => Math.max(a, b), lowest === 0 && known.every((value) => value <= 1) ? 1 : 0) || 1;
     const scale = (value) => (value >= 0 ? (100 * value) / highest : (100 * value) / lowest);
     const text = summaryText(state.measure);
@@ -332,7 +335,7 @@ function again() {
   ];
 }
 
-document.title = `${contents.qrels} – gainful report`;
+document.title = `${shortPath(contents.qrels)} – gainful report`;
 put(document.getElementById("page"),
   head(), toolbar(),
   section("leaderboard", "Who wins?", "Mean scores with their confidence intervals. The head of a column sorts by it; the measure chosen above decides the place and the picture on the right.", leaderboard()),

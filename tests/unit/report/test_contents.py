@@ -90,6 +90,21 @@ class TestNumbers:
             text.startswith(f"{least} leads in Forbidden@10 (lower is better)") for text in found.contents["findings"]
         )
 
+    def test_findings_against_a_baseline(self):
+        qrels = {str(topic): {"a": 1} for topic in range(8)}
+        places = {"base": [1, 1, 2, 1, 1, 2, 1, 1], "same": [1, 1, 2, 1, 1, 2, 1, 1], "bad": [3, 4, 3, 4, 3, 4, 3, 4]}
+        runs = {
+            name: {str(topic): [*"xyz"[: rank - 1], "a"] for topic, rank in enumerate(ranks)}
+            for name, ranks in places.items()
+        }
+        found = gf.report(qrels, runs, "RR", baseline="base", resamples=20, trials=2)
+        sentence = "In RR, 0 of 2 are significantly better than the baseline base, and 1 worse."
+        assert found.contents["findings"][1] == sentence
+
+    def test_counts_are_not_for_or_against_a_run(self, made):
+        found = gf.report(made.qrels, made.runs, ["nDCG@5", "NumRet", "AP"], resamples=20, trials=2)
+        assert not any("NumRet" in text for text in found.contents["findings"])
+
     def test_is_json(self, found):
         json.dumps(found.to_dict(), allow_nan=True)
 
