@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,8 @@ def main() -> int:
     begun = time.perf_counter()
     folder, site = ROOT / "build" / "site", ROOT / "site"
     count = stage(folder)
-    built = subprocess.run([sys.executable, "-m", "zensical", "build", "--strict"], cwd=folder)
+    environment = {**os.environ, "NO_COLOR": "1"}
+    built = subprocess.run([sys.executable, "-m", "zensical", "build", "--strict"], cwd=folder, env=environment)
     if built.returncode:
         return built.returncode
     shutil.rmtree(site, ignore_errors=True)

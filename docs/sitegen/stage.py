@@ -34,7 +34,13 @@ NAV = {
         "dask.md",
     ],
     "Coming from": ["trec_eval.md", "coming-from-*.md"],
-    "Studies": ["studies.md", "studies/index.md", "studies/*.md", "reproduce*.md"],
+    "Studies": [
+        "studies/index.md",
+        "studies/negative-labels.md",
+        "studies/gain-discount.md",
+        "studies/incomplete-judgments.md",
+        "studies/*.md",
+    ],
     "Reference": ["measures.md", "policies.md", "inputs.md", "reference/commands/*.md", "reference/python/*.md"],
     "Project": ["benchmarks.md", "dependencies.md", "contributing.md", "changelog.md"],
 }
