@@ -135,7 +135,7 @@ def test_size_of_blocks_changes_nothing(name, block, monkeypatch):
 
 THREADS = """
 import hashlib, numpy as np, gainful as gf
-made = gf.simulate(topics=40, systems=60, depth=30, seed=1)
+made = gf.simulate(topics=45, systems=60, depth=30, seed=1)
 scores = gf.evaluate(made.qrels, made.runs, ["nDCG@10", "AP"])
 found = gf.agreement(scores, resamples=300).to_frame().write_csv()
 found += gf.stability(scores, draws=50).to_frame().write_csv()
