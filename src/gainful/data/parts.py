@@ -15,6 +15,8 @@ from gainful.data.spill import Spill
 # Bytes of text in one bin of a run whose topics are scattered.
 BIN = 1 << 26
 _MOST_BINS = 1 << 10
+# Rows that are worth a place of their own on the disk.
+_BLOCK = 1 << 9
 
 
 class Unjudged:
@@ -79,7 +81,7 @@ def gathered(run: LargeRun, pool: Pool, unjudged: Unjudged) -> Iterator[pl.DataF
     """
     bins = min(run.size // BIN + 1, _MOST_BINS)
     spill = Spill(f"run {run.name!r} does not list its topics one after another and is sorted on disk")
-    for chunk in run.chunks():
+    for chunk in _at_least(bins * _BLOCK, run.chunks()):
         values, start = runs_of_equal(chunk["query_id"])
         topic = topic_numbers(values, pool.codes)
         unjudged.add(values.filter(pl.Series(topic < 0)))
@@ -91,3 +93,17 @@ def gathered(run: LargeRun, pool: Pool, unjudged: Unjudged) -> Iterator[pl.DataF
                 spill.add(number, chunk[order[begin:end]])
     for name in spill.bins:
         yield pl.concat(spill.read(name), rechunk=True)
+
+
+def _at_least(rows: int, chunks: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Chunks of so many rows or more, but for the last."""
+    held: list[pl.DataFrame] = []
+    height = 0
+    for chunk in chunks:
+        held.append(chunk)
+        height += chunk.height
+        if height >= rows:
+            yield pl.concat(held, rechunk=True)
+            held, height = [], 0
+    if height:
+        yield pl.concat(held, rechunk=True)

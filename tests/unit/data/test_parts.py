@@ -56,11 +56,13 @@ def test_whole_topics(chunks: list[str], expected: list[str]) -> None:
     assert ["".join(part["query_id"]) for part in found] == expected
 
 
-def test_scattered_topics_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", [1, 2, 3, 100])
+def test_scattered_topics_keep_their_order(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     added: list[object] = []
     add = Spill.add
     monkeypatch.setattr(Spill, "add", lambda self, name, rows: (added.append(name), add(self, name, rows))[1])
     monkeypatch.setattr(parts, "BIN", 60)
+    monkeypatch.setattr(parts, "_BLOCK", block)
     judged = Qrels(pl.DataFrame({"query_id": ["a", "b"], "doc_id": ["4", "3"], "relevance": [1.0, 1.0]}))
     rankings = align(judged, [large("axbxabzba", 2)], Policies(ties="order"))
     # a: 0, 4, 8; b: 2, 5, 7; x: 1, 3; z: 6
@@ -68,6 +70,7 @@ def test_scattered_topics_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> N
     assert rankings.retrieved.tolist() == [3, 3]
     assert rankings.ignored == (2,)
     assert set(added) == {0, 1}  # two bins of 60 bytes for 90
+    assert len(added) == {1: 6, 2: 5, 3: 4, 100: 2}[block]  # as many as a and b are in ax bx ab zb a
 
 
 def test_sorted_runs_need_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
