@@ -230,6 +230,11 @@ class TestVerdicts:
         assert [finding.claim for finding in found] == list(ORDERS.values())
         assert set(failing(found)) == {ORDERS[name] for name in names}
 
+    def test_half_of_the_levels_are_not_most(self):
+        taus = ((0.5, 0.8), (0.6, 0.92), (0.7, 0.91))
+        (first, *_) = findings_of_orders(made_up(taus=taus, graded=((0.7, 0.91),), levels=(0.05, 0.4, 1.0)))
+        assert (first.holds, first.evidence[:15]) == (False, "at 1 of 2 level")
+
     @pytest.mark.parametrize(
         ("cells", "names"),
         [

@@ -149,6 +149,19 @@ class TestExhibits:
                 assert row[name] == pytest.approx(wrong / (15 * DRAWS))
                 assert row[f"{name} ties"] == pytest.approx(ties / (15 * DRAWS))
 
+    def test_error_rates_without_fuzziness(self, study, plain):
+        """Half of the topics at the deepest cutoff, as the evidence of the finding has it."""
+        rng = np.random.default_rng(SEED)
+        orders = [rng.permutation(12) for _ in range(DRAWS)]
+        told = []
+        for name in NORMS:
+            means = np.array([plain[name, 8][:, order[:6]].mean(axis=1) for order in orders])
+            signs = [np.sign(means[:, one] - means[:, other]) for one, other in combinations(range(6), 2)]
+            wrong = sum(min((sign > 0).sum(), (sign < 0).sum()) for sign in signs)
+            told.append(f"{name} {wrong / (15 * DRAWS):.1%}")
+        (evidence,) = [finding.evidence for finding in study.findings if "fuzziness 0" in finding.claim]
+        assert evidence.endswith("with 6 topics " + ", ".join(told))
+
     def test_sensitivity(self, study, plain):
         frame = study["Figure 2f"].frame
         assert frame.height == 99 * len(CUTOFFS)
