@@ -216,12 +216,13 @@ class FRanker:
             raise DataError(f"{folder / SETTINGS}: expected the settings of an f-ranker, got something else") from None
         heads = known["scale"].heads(known["loss"])
         if known["calibration"] is not None and len(known["calibration"].slopes) != heads:
-            raise DataError(f"{folder / SETTINGS}: expected a calibration of {heads} heads, got another number")
+            number = len(known["calibration"].slopes)
+            raise DataError(f"{folder / SETTINGS}: heads: expected {heads}, got a calibration for {number}")
         model = _model(kind, folder, names, device)
         if model.heads != heads:
             raise DataError(
-                f"{folder}: expected a model of {heads} heads, as the loss {known['loss']} and the gains say, got one "
-                f"of {model.heads}"
+                f"{folder}: heads: expected {heads} for the loss {known['loss']} and its gains, got a model with "
+                f"{model.heads}"
             )
         try:
             return cls(kind=kind, model=model, **known)

@@ -13,6 +13,7 @@ import polars as pl
 
 from gainful.errors import DataError
 from gainful.io.compression import decompress, split_compression
+from gainful.io.damage import check_parquet
 
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
@@ -63,6 +64,7 @@ def read_file(path: Path) -> Table:
         return _read_jsonl(data, str(path))
     try:
         if suffix == ".parquet":
+            check_parquet(data, str(path))
             frame = pl.read_parquet(data)
         else:
             frame = pl.read_csv(data, separator="\t" if suffix == ".tsv" else ",", infer_schema=False)

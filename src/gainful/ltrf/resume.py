@@ -52,7 +52,10 @@ def resumed(folder: Path, settings: Mapping[str, Any], *, patience: int) -> Prog
     patience
         Epochs without a better one after which a training ends.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: expected a folder for checkpoints: {error.strerror}") from None
     states = sorted(
         (path for path in folder.iterdir() if re.fullmatch(r"checkpoint-\d+", path.name)),
         key=lambda state: int(state.name.rpartition("-")[2]),

@@ -97,7 +97,7 @@ class Scale:
         given = np.asarray(outputs, np.float64)
         heads, width = self.heads(loss), given.shape[1] if given.ndim > 1 else 1  # one head may come flat
         if width != heads:
-            raise DataError(f"expected {heads} numbers a document of a model for the loss {loss}, got {width}")
+            raise DataError(f"heads: expected {heads} for the loss {loss}, got a model with {width}")
         given = given.reshape(-1, heads)
         lost = int((~(np.abs(given) <= np.finfo(np.float32).max)).any(axis=1).sum())
         if lost:

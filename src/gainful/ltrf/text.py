@@ -18,7 +18,7 @@ from gainful.ltrf.losses import loss_of
 from gainful.ltrf.resume import resumed
 from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
 from gainful.ltrf.validation import Validation
-from gainful.ltrf.weights import encoder_folder, fingerprint
+from gainful.ltrf.weights import encoder_folder, fingerprint, local_folder
 from gainful.progress import track
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def train_text(
     checkpoints
         The folder in which the state after every epoch is kept: a training that was cut off goes on from there.
     """
+    local_folder(model)  # what is wrong with it is told before packages that take seconds are loaded
     load_sentence_transformers()
     check_device(device, training=True)
     settings = {

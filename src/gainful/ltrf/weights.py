@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from gainful.errors import DataError
+from gainful.errors import DataError, did_you_mean
 
 # All that is ever read: numbers, words and settings. Code, pickles and whatever else there is are not.
 _READ = (".json", ".txt", ".safetensors", ".model", ".jinja")
@@ -24,13 +24,22 @@ _PACKAGE = re.compile(r"sentence_transformers(\.[a-z]\w*)*\.[A-Z]\w*")
 
 def encoder_folder(checkpoint: str) -> Path:
     """The folder of an encoder, checked; one that is known by name is fetched, without code and pickles."""
-    folder = Path(checkpoint)
-    if not folder.is_dir():
-        if folder.exists() or folder.is_absolute() or checkpoint.startswith(".") or checkpoint.count("/") > 1:
-            raise DataError(f"model {checkpoint!r}: expected a folder of weights, found none")
+    folder = local_folder(checkpoint)
+    if folder is None:
         folder = _fetched(checkpoint)
-    check_encoder(folder)
+        check_encoder(folder)
     return folder
+
+
+def local_folder(checkpoint: str) -> Path | None:
+    """The folder of an encoder, checked; None if that is a name to be fetched by."""
+    folder = Path(checkpoint)
+    if folder.is_dir():
+        check_encoder(folder)
+        return folder
+    if folder.exists() or folder.is_absolute() or checkpoint.startswith(".") or checkpoint.count("/") > 1:
+        raise DataError(f"model {checkpoint!r}: expected a folder of weights, found none")
+    return None
 
 
 def check_saved(folder: Path) -> None:
@@ -105,10 +114,11 @@ def _fetched(checkpoint: str) -> Path:
         )
     except Exception as error:  # many kinds, of several packages
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        reason = lines[0] if lines else type(error).__name__
+        reason = lines[0].removeprefix("Got: ") if lines else type(error).__name__
+        folders = [path.name for path in Path().iterdir() if path.is_dir()]
         raise DataError(
-            f"model {checkpoint!r}: expected a folder of weights (safetensors) or a name that can be fetched, got: "
-            f"{reason}"
+            f"model {checkpoint!r}: expected a folder of weights, or a name that can be fetched; there is no such "
+            f"folder, and it cannot be fetched: {reason}{did_you_mean(checkpoint, folders)}"
         ) from None
     return Path(fetched)
 

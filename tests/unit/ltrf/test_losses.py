@@ -269,9 +269,9 @@ def test_scale_keeps_labels_whole():
 @pytest.mark.parametrize(
     ("loss", "outputs", "message"),
     [
-        ("ordinal", [[0.0, 1.0]], "expected 3 numbers a document of a model for the loss ordinal, got 2"),
-        ("ordinal", [0.0, 1.0, 2.0], "expected 3 numbers a document of a model for the loss ordinal, got 1"),
-        ("mse", [[0.0, 1.0]], "expected 1 numbers a document of a model for the loss mse, got 2"),
+        ("ordinal", [[0.0, 1.0]], "heads: expected 3 for the loss ordinal, got a model with 2"),
+        ("ordinal", [0.0, 1.0, 2.0], "heads: expected 3 for the loss ordinal, got a model with 1"),
+        ("mse", [[0.0, 1.0]], "heads: expected 1 for the loss mse, got a model with 2"),
         ("mse", [0.0, math.nan, 1e39, 2.0], "the model gives no finite number for 2 of 4 documents"),
         ("ordinal", [[0.0, math.inf, 0.0], [0.0, 1.0, 2.0]], "the model gives no finite number for 1 of 2 documents"),
     ],

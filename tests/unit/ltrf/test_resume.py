@@ -174,3 +174,5 @@ class TestWhoseFolder:
         message = f"{tmp_path / 'work'}: has checkpoints, but no training.json: choose another folder"
         self.refused(encoder, tmp_path / "work", message)
         assert (tmp_path / "work" / "checkpoint-3").is_dir()
+        (tmp_path / "file").write_text("")
+        self.refused(encoder, tmp_path / "file", f"{tmp_path / 'file'}: expected a folder for checkpoints: File exists")

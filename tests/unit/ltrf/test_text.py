@@ -95,16 +95,20 @@ class TestRefused:
             gf.ltrf.train(world.planted_text(20, 1), settings=settings(tmp_path / "none"))
         assert str(caught.value) == f"model '{tmp_path / 'none'}': expected a folder of weights, found none"
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "mini").mkdir()
         with pytest.raises(DataError) as caught:
-            gf.ltrf.train(world.planted_text(20, 1), settings=settings("nobody/nothing"))
+            gf.ltrf.train(world.planted_text(20, 1), settings=settings("mini-"))
         assert str(caught.value).startswith(
-            "model 'nobody/nothing': expected a folder of weights (safetensors) or a name that can be fetched, got: "
+            "model 'mini-': expected a folder of weights, or a name that can be fetched; there is no such folder, and "
+            "it cannot be fetched: "
         )
+        assert str(caught.value).endswith(" Did you mean 'mini'?")
 
     @pytest.mark.parametrize(
         ("device", "message"),
         [
-            ("cuda:99", r"^device 'cuda:99' cannot be used here: \S"),
+            ("cuda:99", r"^device 'cuda:99' cannot be used here: \S.*; say cpu, or nothing$"),
             ("meta", r"^device: expected cpu, cuda, cuda:1 \(a GPU by its number\) or mps, got 'meta'$"),
         ],
     )

@@ -267,6 +267,4 @@ class TestNothingIsExecuted:
     def test_heads(self, folder):
         """Four labels want three heads; two labels want one."""
         edit(folder / "ranker.json", gains={"-2": -10.0, "2": 2.0}, calibration=None)
-        self.refused(
-            folder, f"{folder}: expected a model of 1 heads, as the loss ordinal and the gains say, got one of 3"
-        )
+        self.refused(folder, f"{folder}: heads: expected 1 for the loss ordinal and its gains, got a model with 3")
