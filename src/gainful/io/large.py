@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -24,6 +25,7 @@ from gainful.data.run import LargeRun
 from gainful.data.spill import Spill
 from gainful.errors import DataError
 from gainful.io.compression import decompress_blocks, is_compressed
+from gainful.io.damage import check_parquet
 from gainful.io.files import HEAD, Form, tell
 from gainful.io.records import Read, first_error, whole_records
 from gainful.io.tables import Objects, Separated, needed_columns, parse, to_columns
@@ -202,6 +204,9 @@ def parquet_chunks(path: Path, told: Mapping[str, str] = _NOTHING) -> Iterator[p
         Columns with one value, which is not in the file.
     """
     where = str(path)
+    if path.stat().st_size:  # nothing cannot be mapped
+        with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+            check_parquet(content, where)
     wanted = parquet_columns(path, told).values()
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     inside = parse(scan.collect_schema, "Parquet", where).names()

@@ -18,6 +18,7 @@ from gainful.data.rankings import BoolArray, FloatArray
 from gainful.data.scores import ScoreMatrix, Scores, Summary
 from gainful.errors import DataError
 from gainful.io.compression import compress, decompress, split_compression
+from gainful.io.damage import check_parquet
 from gainful.io.encoding import from_utf8, to_utf8
 from gainful.io.objects import is_table
 from gainful.io.write import write_atomically
@@ -180,6 +181,7 @@ def _read_file(path: Path) -> pl.DataFrame:
             case ".json":
                 frame = pl.DataFrame(_rows(json.loads(data or b"[]")), infer_schema_length=None, strict=False)
             case _:
+                check_parquet(data, str(path))
                 frame = pl.read_parquet(data)
     except DataError:
         raise

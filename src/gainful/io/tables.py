@@ -18,6 +18,7 @@ from typing import TypeVar
 import polars as pl
 
 from gainful.errors import DataError
+from gainful.io.damage import check_arrow, check_parquet
 from gainful.io.encoding import decode, to_utf8
 from gainful.io.records import first_error, first_record
 from gainful.io.text import BOM, QRELS, Layout, shorten
@@ -293,6 +294,7 @@ def _first_bad_object(
 
 def read_parquet(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """Parquet; only the columns that matter are unpacked."""
+    check_parquet(data, where)
     names = list(parse(lambda: pl.read_parquet_schema(io.BytesIO(data)), "Parquet", where))
     wanted = list(needed_columns(names, layout, where).values())
     return to_columns(parse(lambda: pl.read_parquet(data, columns=wanted), "Parquet", where), layout, where)
@@ -300,6 +302,7 @@ def read_parquet(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
 
 def read_arrow(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """Arrow IPC, as a file (also called Feather) or as a stream."""
+    check_arrow(data, where)
     read = pl.read_ipc if data.startswith(ARROW_FILE) else pl.read_ipc_stream
     return to_columns(parse(lambda: read(data), "Arrow", where), layout, where)
 

@@ -1,0 +1,219 @@
+"""Sizes inside of Parquet and Arrow files, checked before polars believes them.
+
+A damaged file may ask for more memory than there is, and then Rust ends the process: no error that could be caught.
+What is looked at here is only what would be allocated; a file whose structure is not understood is left to polars.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from mmap import mmap
+from typing import Any
+
+from gainful.errors import DataError
+
+Content = bytes | mmap
+
+# Thrift's compact protocol: how a value is written.
+_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+# Rows that no machine holds; and what a byte can be unpacked to: Zstandard writes 128 KiB of one byte in four.
+_MOST_ROWS = 1 << 40
+_MOST_PACKED = 40_000
+_MARK = b"\xff\xff\xff\xff"
+_NOT_UNDERSTOOD = (KeyError, IndexError, TypeError, ValueError, AttributeError, struct.error, RecursionError)
+
+
+class _DamageError(Exception):
+    """A size that cannot be."""
+
+
+def check_parquet(content: Content, where: str) -> None:
+    """Refuse a Parquet file whose pages claim what cannot be in them."""
+    try:
+        for start, end, count in _column_chunks(content):
+            _check_pages(content, start, end, count)
+    except _DamageError as damage:
+        raise DataError(f"{where}: cannot be read as Parquet: damaged, {damage}") from None
+    except _NOT_UNDERSTOOD:
+        return
+
+
+def check_arrow(content: Content, where: str) -> None:
+    """Refuse an Arrow file or stream whose buffers lie outside of it."""
+    try:
+        for meta, body in _messages(content):
+            _check_message(content, meta, body)
+    except _DamageError as damage:
+        raise DataError(f"{where}: cannot be read as Arrow: damaged, {damage}") from None
+    except _NOT_UNDERSTOOD:
+        return
+
+
+def _within(value: int, most: int, what: str) -> int:
+    if not 0 <= value <= most:
+        raise _DamageError(f"{what} of {value}")
+    return value
+
+
+# Parquet: https://github.com/apache/parquet-format, fields by their numbers in parquet.thrift.
+
+
+def _column_chunks(content: Content) -> Iterator[tuple[int, int, int]]:
+    """Where the pages of each column begin and end, and how many values they hold."""
+    size = int.from_bytes(content[-8:-4], "little")
+    meta, _ = _struct(content[len(content) - 8 - size : len(content) - 8], 0)
+    for group in meta.get(4, []):
+        for column in group.get(1, []):
+            chunk = column[3]
+            start = min(offset for offset in (chunk[9], chunk.get(11)) if offset)
+            length = _within(chunk[7], len(content), "a column")
+            _within(start, len(content) - length, "an offset")
+            yield start, start + length, _within(chunk[5], _MOST_ROWS, "a number of values")
+
+
+def _check_pages(content: Content, at: int, end: int, count: int) -> None:
+    while at < end:
+        header, at = _struct(content, at)
+        packed = _within(header[3], end - at, "a page")
+        unpacked = _within(header[2], 1 << 31, "a page")
+        for data in (5, 8):
+            if data in header:
+                _within(header[data][1], count, "a number of values")
+        if 7 in header:  # a dictionary may have more entries than are used, but none takes less than a bit
+            _within(header[7][1], 8 * unpacked, "a number of values")
+        if 8 in header:
+            levels = header[8]
+            _within(levels[2], levels[1], "a number of nulls")
+            _within(levels[5] + levels[6], packed, "levels")
+        at += packed
+
+
+def _struct(data: Content, at: int) -> tuple[dict[int, Any], int]:
+    """The fields of a Thrift struct, by number, and where it ends."""
+    found: dict[int, Any] = {}
+    number = 0
+    while head := data[at]:
+        at += 1
+        if head >> 4:
+            number += head >> 4
+        else:
+            number, at = _zigzag(data, at)
+        kind = head & 15
+        found[number], at = (kind == _TRUE, at) if kind in (_TRUE, _FALSE) else _value(data, at, kind)
+    return found, at + 1
+
+
+def _value(data: Content, at: int, kind: int) -> tuple[Any, int]:
+    if kind in (_TRUE, _FALSE, _BYTE):
+        return data[at], at + 1
+    if kind in (_I16, _I32, _I64):
+        return _zigzag(data, at)
+    if kind == _DOUBLE:
+        return None, at + 8
+    if kind == _BINARY:
+        length, at = _varint(data, at)
+        return None, at + length
+    if kind in (_LIST, _SET):
+        head, at = data[at], at + 1
+        length, at = (head >> 4, at) if head >> 4 < 15 else _varint(data, at)
+        values = []
+        for _ in range(length):
+            value, at = _value(data, at, head & 15)
+            values.append(value)
+        return values, at
+    if kind == _STRUCT:
+        return _struct(data, at)
+    raise ValueError(kind)  # maps: Parquet has none
+
+
+def _varint(data: Content, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while data[at] & 128:
+        value |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+    return value | data[at] << shift, at + 1
+
+
+def _zigzag(data: Content, at: int) -> tuple[int, int]:
+    value, at = _varint(data, at)
+    return value >> 1 ^ -(value & 1), at
+
+
+# Arrow: https://arrow.apache.org/docs/format/Columnar.html, fields by their place in Message.fbs and File.fbs.
+
+
+def _messages(content: Content) -> Iterator[tuple[int, int]]:
+    """Where the metadata of each message begins, and its body."""
+    if content[:6] == b"ARROW1":
+        size = int.from_bytes(content[-10:-6], "little", signed=True)
+        footer = len(content) - 10 - _within(size, len(content) - 10, "a footer")
+        root = _root(content, footer)
+        for field in (2, 3):
+            blocks = _field(content, root, field)
+            for block in _vector(content, blocks, 24) if blocks else ():
+                start, length = struct.unpack_from("<qi", content, block)
+                _within(start, len(content), "an offset")
+                skipped = 8 if content[start : start + 4] == _MARK else 4
+                yield start + skipped, start + _within(length, len(content) - start, "a message")
+        return
+    at = 0
+    while content[at : at + 4] == _MARK:
+        (length,) = struct.unpack_from("<i", content, at + 4)
+        if not length:
+            return
+        body = at + 8 + _within(length, len(content) - at - 8, "a message")
+        yield at + 8, body
+        size = _field(content, _root(content, at + 8), 3)
+        at = body + (struct.unpack_from("<q", content, size)[0] if size else 0)
+
+
+def _check_message(content: Content, meta: int, body: int) -> None:
+    root = _root(content, meta)
+    size = _field(content, root, 3)
+    length = struct.unpack_from("<q", content, size)[0] if size else 0
+    _within(length, len(content) - body, "a body")
+    kind, header = _field(content, root, 1), _field(content, root, 2)
+    if not kind or not header or content[kind] not in (2, 3):
+        return
+    batch = header + struct.unpack_from("<I", content, header)[0]
+    if content[kind] == 2:  # a dictionary: the batch is inside
+        inner = _field(content, batch, 1)
+        if not inner:
+            return
+        batch = inner + struct.unpack_from("<I", content, inner)[0]
+    rows, nodes, buffers, packing = (_field(content, batch, field) for field in range(4))
+    if rows:
+        _within(struct.unpack_from("<q", content, rows)[0], _MOST_ROWS, "a number of rows")
+    for node in _vector(content, nodes, 16) if nodes else ():
+        for value in struct.unpack_from("<qq", content, node):
+            _within(value, _MOST_ROWS, "a number of values")
+    for buffer in _vector(content, buffers, 16) if buffers else ():
+        start, taken = struct.unpack_from("<qq", content, buffer)
+        _within(taken, length, "a buffer")
+        _within(start, length - taken, "an offset")
+        if packing and taken >= 8:
+            (unpacked,) = struct.unpack_from("<q", content, body + start)
+            if unpacked != -1:
+                _within(unpacked, taken * _MOST_PACKED, "a packed buffer")
+
+
+def _root(content: Content, at: int) -> int:
+    return at + int(struct.unpack_from("<I", content, at)[0])
+
+
+def _field(content: Content, table: int, number: int) -> int:
+    """Where a field of a flatbuffer table is; 0 if it is not there."""
+    places = table - struct.unpack_from("<i", content, table)[0]
+    if 4 + 2 * number >= struct.unpack_from("<H", content, places)[0]:
+        return 0
+    offset = struct.unpack_from("<H", content, places + 4 + 2 * number)[0]
+    return table + int(offset) if offset else 0
+
+
+def _vector(content: Content, at: int, step: int) -> range:
+    """Where the items of a flatbuffer vector are."""
+    start = at + struct.unpack_from("<I", content, at)[0]
+    count = struct.unpack_from("<I", content, start)[0]
+    _within(start + 4 + count * step, len(content), "a list")
+    return range(start + 4, start + 4 + count * step, step)
