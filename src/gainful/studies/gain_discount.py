@@ -51,7 +51,7 @@ def gain_discount(
     best
         How many runs are compared in Figure 9, the best ones.
     starts
-        From how many points each optimum is searched.
+        From how many points each optimum is searched; that of gains alone from three times as many.
     splits
         How often the topics are split into halves, each to fit once and to measure once; 0 for no held-out Φ.
     resamples

@@ -22,6 +22,8 @@ from gainful.tune.optimum import OPTIMAL, Candidate, Optimum, Part
 # What is sought, as messages say it.
 DISCOUNT, FREE = "the optimal discount", "the optimal discount without constraints"
 GAIN, BOTH, HELD_OUT = "the optimal gain", "the optimal gain and discount", "the held-out Φ"
+# Gains that may fall with the label have several maxima, and are few enough to be searched more often.
+_MORE_STARTS = 3
 # Topics that make two halves of two.
 _TO_SPLIT = 4
 DISCOUNTS = ("zipf", "linear", "log2")
@@ -153,9 +155,8 @@ def _optimum(
     constrained: bool = True,
     splits: int = 0,
 ) -> Optimum:
-    # Without constraints the cone is no help, and slow; but the other takes long for many unknowns.
-    few = target == "gain" or cutoff <= MANY
-    method: Method | None = "slsqp" if few and not constrained else None
+    # Without constraints the cone is slow; but the other takes long for many unknowns.
+    method: Method | None = "slsqp" if target == "discount" and not constrained and cutoff <= MANY else None
     return optimize(
         one.qrels,
         one.runs,
@@ -164,7 +165,7 @@ def _optimum(
         constrained=constrained,
         method=method,
         phi=plan.phi,
-        starts=plan.starts,
+        starts=plan.starts * (_MORE_STARTS if target == "gain" else 1),
         resamples=1,  # significance is looked at for the best runs only
         splits=splits,
         seed=plan.seed,
