@@ -16,9 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 import gainful as gf
-from gainful.engine import open_engine
+from gainful.engine import Work, open_engine
 
 REPEAT = 3
 
@@ -27,43 +28,51 @@ def write_runs(folder: Path, systems: int, topics: int, depth: int) -> None:
     """Judgments and runs as text; ids as in MS MARCO, 100 documents a topic judged."""
     rng = np.random.default_rng(0)
     (folder / "runs").mkdir(parents=True)
-    documents = rng.integers(1_000_000, 9_999_999, size=(topics, 2 * depth))
-    with (folder / "qrels.txt").open("w") as file:
-        for topic, row in enumerate(documents):
-            file.writelines(
-                f"{topic} 0 D{doc} {label}\n" for doc, label in zip(row, rng.integers(4, size=100), strict=False)
-            )
+    topic = np.repeat(np.arange(topics), depth)
+    rank = np.tile(np.arange(1, depth + 1), topics)
+    judged = rank <= 100
+    qrels = {"topic": topic[judged], "0": 0, "doc": rank[judged], "label": rng.integers(4, size=judged.sum())}
+    _write(pl.DataFrame(qrels), folder / "qrels.txt")
     for system in range(systems):
-        with (folder / "runs" / f"run{system}.txt").open("w") as file:
-            for topic, row in enumerate(documents):
-                chosen = rng.permutation(np.unique(row))[:depth]
-                file.writelines(
-                    f"{topic} Q0 D{doc} {rank} {depth - rank}.5 run{system}\n" for rank, doc in enumerate(chosen)
-                )
+        place = np.argsort(rng.random((topics, depth)), axis=1).ravel() + 1
+        run = {"topic": topic, "q0": "Q0", "doc": place, "rank": rank, "score": depth - rank, "tag": f"run{system}"}
+        _write(pl.DataFrame(run), folder / "runs" / f"run{system}.txt")
+
+
+def _write(frame: pl.DataFrame, path: Path) -> None:
+    """Documents are numbered within their topic."""
+    number = 1_000_000 + pl.col("topic") * 10_007 + pl.col("doc") * 7
+    named = frame.with_columns(doc=pl.format("D{}", number))
+    named.write_csv(path, separator=" ", include_header=False)
 
 
 def works(folder: Path) -> dict[str, Callable[..., object]]:
     """What is timed, by name."""
-    made = gf.simulate(topics=50, systems=60, depth=1000)
+    made = gf.simulate(topics=50, systems=40, depth=500)
     scores = np.random.default_rng(1).random((100, 50))
     return {
-        "evaluate, 40 runs × 200 topics × 1,000 documents, text": lambda **where: gf.evaluate(
+        "evaluate, 30 runs × 100 topics × 1,000 documents, text": lambda **where: gf.evaluate(
             folder / "qrels.txt", folder / "runs", ["nDCG@20", "AP"], **where
         ).values.tobytes(),
-        "robustness, 60 runs × 50 topics, 17 levels × 10 trials × 4 measures": lambda **where: gf.robustness(
+        "robustness, 40 runs × 50 topics, 17 levels × 3 trials × 4 measures": lambda **where: gf.robustness(
             made.qrels, made.runs, **where
         ).taus.tobytes(),
-        "compare by bootstrap, 100 systems × 50 topics, 20,000 resamples": lambda **where: (
-            gf.compare(scores, test="bootstrap", resamples=20_000, **where).contrasts[0].p.tobytes()
+        "compare by bootstrap, 100 systems × 50 topics, 5,000 resamples": lambda **where: (
+            gf.compare(scores, test="bootstrap", resamples=5_000, **where).contrasts[0].p.tobytes()
         ),
     }
 
 
-def timed(work: Callable[..., object], where: dict[str, object]) -> float:
-    """Seconds of one call."""
-    started = time.perf_counter()
+def timed(work: Callable[..., object], engine: Work, where: dict[str, object]) -> tuple[float, float, float]:
+    """Seconds of one call: on the clock, of this process's CPU, and of the workers' CPU."""
+    started, before, theirs = time.perf_counter(), time.process_time(), cpu(engine)
     work(**where)
-    return time.perf_counter() - started
+    return time.perf_counter() - started, time.process_time() - before, cpu(engine) - theirs
+
+
+def cpu(engine: Work) -> float:
+    """CPU seconds of all workers since they were started."""
+    return sum(engine.client.run(time.process_time).values()) if hasattr(engine, "client") else 0.0
 
 
 def main() -> None:
@@ -71,27 +80,29 @@ def main() -> None:
     sizes = [int(word) for word in sys.argv[1:]] or [1, 2]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "made")
-        write_runs(folder, systems=40, topics=200, depth=1000)
-        found: dict[str, dict[str, list[float]]] = {}
+        write_runs(folder, systems=30, topics=100, depth=1000)
+        timed_works = works(folder)
+        found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
         for _ in range(REPEAT):
             for number in (0, *sizes):
                 where = {"engine": "dask", "workers": number} if number else {}
                 started = time.perf_counter()
-                with open_engine(**where):
+                with open_engine(**where) as engine:
                     opened = time.perf_counter() - started
-                    for label, work in works(folder).items():
-                        if not found.get(label, {}).get(str(number)):
+                    for label, work in timed_works.items():
+                        if (label, number) not in found:
                             assert work(**where) == work(), label  # and all that is imported for the first time
-                        found.setdefault(label, {}).setdefault(str(number), []).append(timed(work, where))
+                        found.setdefault((label, number), []).append(timed(work, engine, where))
+                        print(number, label, found[label, number][-1], file=sys.stderr, flush=True)
                 if number:
                     print(f"{number} workers started in {opened:.1f} s", file=sys.stderr)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", file=sys.stderr)
-    print(f"| work | this process | {' | '.join(f'{size} workers' for size in sizes)} | ratio |")
-    print("|---|---" + "|---" * len(sizes) + "|---|")
-    for label, taken in found.items():
-        median = {number: statistics.median(times) for number, times in taken.items()}
-        cells = " | ".join(f"{median[str(number)]:.2f} s" for number in (0, *sizes))
-        print(f"| {label} | {cells} | {median[str(sizes[0])] / median[str(sizes[-1])]:.2f}× |")
+    print("| work | where | seconds | CPU here | CPU of the workers |")
+    print("|---|---|---|---|---|")
+    for (label, number), times in found.items():
+        where = {0: "this process", 1: "1 worker"}.get(number, f"{number} workers")
+        clock, here, theirs = (statistics.median(column) for column in zip(*times, strict=True))
+        print(f"| {label} | {where} | {clock:.2f} | {here:.2f} | {theirs:.2f} |")
 
 
 if __name__ == "__main__":

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import multiprocessing
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -72,14 +74,20 @@ def open_cluster(scheduler: str | None, workers: int | None) -> Iterator[Cluster
         yield Cluster(client=client, address=scheduler)
 
 
-def _started(number: int) -> LocalCluster:
+@contextmanager
+def _started(number: int) -> Iterator[LocalCluster]:
     """Worker processes on this machine."""
     from distributed import LocalCluster
+    from distributed.utils import LoopRunner
 
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise GainfulError(_GUARD)
+    loop = LoopRunner()
+    with _interrupts_blocked():
+        loop.start()
     try:
-        return LocalCluster(
+        cluster = LocalCluster(
+            loop=loop.loop,
             n_workers=number,
             threads_per_worker=1,
             processes=True,
@@ -89,7 +97,41 @@ def _started(number: int) -> LocalCluster:
             env={"POLARS_MAX_THREADS": str(max(1, (os.cpu_count() or 1) // number))},
         )
     except RuntimeError as error:
+        loop.stop()
         raise GainfulError(f"engine='dask': no workers could be started ({error}). {_GUARD}") from None
+    except BaseException:
+        _forget()
+        raise
+    try:
+        with cluster:
+            yield cluster
+    finally:
+        loop.stop()
+
+
+def _forget() -> None:
+    """After Ctrl-C while workers start: they end with this process, and Dask need not tell how each of them did."""
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
+    with suppress(ImportError):
+        from distributed.deploy.spec import close_clusters
+
+        atexit.unregister(close_clusters)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Threads that start inside, and the processes they start, leave Ctrl-C to the main thread, which ends them all."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which would unblock them when the first process is started
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
