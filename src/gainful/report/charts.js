@@ -14,6 +14,7 @@ function look(dark, narrow, longest) {
     axis: { labelColor: quiet, titleColor: ink, gridColor: line, domainColor: quiet, tickColor: quiet, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 90 : 240, titleLimit: narrow ? 230 : 400 },
     legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 240 : 200, ...(narrow ? { orient: "bottom", columns: longest > 14 ? 1 : 2 } : {}) },
     title: { color: ink },
+    header: { labelColor: quiet, titleColor: ink },
     text: { color: ink },
     view: { stroke: null },
   };
@@ -70,10 +71,17 @@ function withZoom(spec) {
   return true;
 }
 
+// Colours that a chart names itself are made for white.
+function darken({ mark, encoding }) {
+  const other = (colour) => (GREYS.includes(colour) ? "#a2a7af" : IN_THE_DARK[OKABE_ITO.indexOf(colour)] || colour);
+  if (mark && mark.color) mark.color = other(mark.color);
+  const scale = encoding && encoding.color && encoding.color.scale;
+  if (scale && Array.isArray(scale.range)) scale.range = scale.range.map(other);
+}
+
 function fitted(spec, width, tall) {
   const narrow = width < 560;
-  // Rules are drawn in greys that are made for white.
-  if (isDark()) for (const { mark } of views(spec)) if (mark && GREYS.includes(mark.color)) mark.color = "#a2a7af";
+  if (isDark()) views(spec).forEach(darken);
   spec.config = merged(spec.config || {}, look(isDark(), narrow, longestLabel(spec)));
   delete spec.title;
   const grow = (height) => (typeof height === "number" ? Math.round(height * tall) : height);
@@ -116,6 +124,8 @@ async function draw(box, given, { tall = 1 } = {}) {
   if (!width) return;
   const spec = fitted(withMeasures(structuredClone(given)), width, tall);
   const zooms = withZoom(spec);
+  // Panels side by side keep their size, and scroll in their box.
+  box.classList.toggle("panels", Boolean(spec.hconcat || spec.concat || spec.spec));
   if (box.view) box.view.finalize();
   try {
     const result = await window.vegaEmbed(box, spec, { renderer: "svg", actions: false, ast: true, tooltip: { theme: "custom" } });

@@ -6,17 +6,15 @@ function exhibit(each) {
   const columns = each.columns.map((name, at) => ({ name, kind: kindOf(rows.map((row) => row[at])) }));
   const asText = rows.map((row) => row.map((value, at) => (columns[at].kind === "text" && value !== null ? String(value) : value)));
   const table = rows.length ? boxed(sortable(columns, asText, { label: each.title }), { name: each.title, classes: "tall" }) : null;
-  return h("section", { id: each.id, "aria-labelledby": `${each.id}-title` },
-    h("p", { class: "eyebrow" }, each.name), h("h2", { id: `${each.id}-title` }, each.title), h("p", {}, each.text),
-    each.figure && figures([each.figure]),
-    each.figure && table ? h("details", {}, h("summary", {}, "The numbers"), table) : table);
+  return h("section", { id: each.id, class: "analysis", "aria-labelledby": `${each.id}-title` },
+    h("div", { class: "about" }, h("p", { class: "eyebrow" }, each.name), h("h2", { id: `${each.id}-title` }, each.title), h("p", {}, each.text)),
+    h("div", {}, each.figure && figures([each.figure]), each.figure && table ? h("details", {}, h("summary", {}, "The numbers"), table) : table));
 }
 
 document.title = `${contents.study} – gainful study`;
 put(document.getElementById("page"),
   h("header", { class: "head" },
-    h("div", {}, h("p", { class: "eyebrow" }, "gainful study"), h("h1", {}, contents.study), h("p", { class: "quiet" }, contents.paper), h("p", { class: "quiet" }, `On ${contents.collections.join(", ")}.`)),
-    h("div", {}, themeButton()),
+    h("div", { class: "top" }, h("div", {}, h("p", { class: "eyebrow" }, "gainful study"), h("h1", {}, contents.study), h("p", { class: "quiet" }, contents.paper), h("p", { class: "quiet" }, `On ${contents.collections.join(", ")}.`)), themeButton()),
     contents.findings.length > 0 && h("div", { class: "short" }, h("h2", {}, "What the paper found, and whether it holds here"), h("ul", {}, contents.findings.map((found) =>
       h("li", {}, h("span", { class: found.holds ? "holds" : "fails" }, found.holds ? "Holds" : "Does not hold"), ` on ${found.collection}: ${found.claim} `, h("span", { class: "quiet" }, `(${found.evidence})`))))),
     h("nav", { "aria-label": "Contents" }, h("ul", { class: "contents" }, contents.exhibits.map((each) => h("li", {}, h("a", { href: `#${each.id}` }, each.name)))))),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gainful import __version__
 from gainful.report.page import shell
 from gainful.report.result import need_packages
+from gainful.studies.collections import SIMULATED
 
 if TYPE_CHECKING:
     from gainful.studies.result import Exhibit, Study
@@ -32,10 +33,21 @@ def study_page(study: Study) -> str:
         "exhibits": [_exhibit(exhibit) for exhibit in study.exhibits],
         "absent": dict(study.absent),
         "settings": {name: _text(value) for name, value in study.settings.items()},
-        "command": f"gainful study {shlex.quote(study.name)} --help",
+        "command": _command(study),
         "version": __version__,
     }
     return shell("study", contents, ("shell.js", "charts.js", "study.js"))
+
+
+def _command(study: Study) -> str:
+    """What to type; where collections lie is not the study's to know."""
+    words = ["gainful", "study", study.name]
+    for name in study.collections:
+        if name != SIMULATED:
+            words += ["--collection", f"{name}=QRELS:RUNS"]
+    if "seed" in study.settings:
+        words += ["--seed", str(study.settings["seed"])]
+    return shlex.join(words)
 
 
 def _exhibit(exhibit: Exhibit) -> dict[str, object]:
