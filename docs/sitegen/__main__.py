@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,18 +17,16 @@ def main() -> int:
     begun = time.perf_counter()
     folder, site = ROOT / "build" / "site", ROOT / "site"
     count = stage(folder)
-    # Without colours, which would be spelled out in a log.
     built = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict"],
         cwd=folder,
-        env={**os.environ, "NO_COLOR": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         encoding="utf-8",
     )
-    if built.returncode:  # what it found stands before its traceback
-        print(built.stdout.partition("Traceback")[0], file=sys.stderr)
+    if built.returncode:  # what it found, in colours, stands before its traceback
+        print(re.sub(r"\x1b\[[\d;]*m", "", built.stdout.partition("Traceback")[0]), file=sys.stderr)
         return built.returncode
     shutil.rmtree(site, ignore_errors=True)
     shutil.move(folder / "site", site)
