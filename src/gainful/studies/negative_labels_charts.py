@@ -38,7 +38,11 @@ def ranks_chart(frame: pl.DataFrame) -> altair.TopLevelMixin:
             ],
         )
     )
-    same = alt.Chart().mark_line(color="#888888", strokeDash=[4, 4]).encode(x="nDCGorg:Q", y="nDCGorg:Q")
+    same = (
+        alt.Chart()
+        .mark_line(color="#888888", strokeDash=[4, 4])
+        .encode(x=alt.X("nDCGorg:Q", scale=scale), y=alt.Y("nDCGorg:Q", scale=scale))
+    )
     layers = alt.layer(same, dots, data=frame).properties(width=_SQUARE, height=_SQUARE)
     chart = layers.facet(facet=alt.Facet("collection:N", title=None, sort=None), columns=3)
     return styled(chart, "Ranks of the runs with negative gains and without, the best at the top right")

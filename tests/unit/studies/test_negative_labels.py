@@ -391,6 +391,8 @@ def test_what_cannot_be_scored_names_its_collection():
 def test_charts_have_a_panel_a_collection_and_cutoff(study):
     ranks, errors, powers = (study[name].chart().to_dict() for name in ("Figure 2c", "Figure 2e", "Figure 2f"))
     assert ranks["facet"]["field"] == "collection"
+    scales = [layer["encoding"][axis]["scale"]["domain"] for layer in ranks["spec"]["layer"] for axis in ("x", "y")]
+    assert scales == [[1, 6]] * 4  # a run on the diagonal has the same rank by both
     for chart in (errors, powers):
         assert (chart["facet"]["row"]["field"], chart["facet"]["column"]["field"]) == ("collection", "cutoff")
         assert chart["spec"]["encoding"]["color"]["scale"]["domain"] == ["nDCGmin", "nDCGorg", "nDCG0"]
