@@ -51,7 +51,7 @@ def look(chromium) -> Iterator[Callable[..., object]]:
     def open_page(path: Path, *, width: int = 1280, scheme: str = "light", media: str = "screen"):
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)  # others may be at work, too
         page = context.new_page()
         page.on("console", lambda said: seen.problems.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: seen.problems.append(str(error)))

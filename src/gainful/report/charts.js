@@ -1,4 +1,4 @@
-// Charts: Vega-Lite as the analyses drew them, fitted to the width, in light or dark, with the measures that are chosen.
+// Charts: Vega-Lite as the analyses drew them, fitted to the width, in light or dark, with the measures chosen.
 const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"];
 const IN_THE_DARK = ["#56b4e9", "#f08a3c", "#3fc39c", "#e3a1c6", "#e69f00", "#9ad3f5", "#e8e8e4", "#f0e442"];
 const GREYS = ["#555555", "#888888"];
@@ -11,8 +11,26 @@ function look(dark, narrow, longest) {
     background: "transparent",
     font: FONT,
     range: { category: dark ? IN_THE_DARK : OKABE_ITO },
-    axis: { labelColor: quiet, titleColor: ink, gridColor: line, domainColor: quiet, tickColor: quiet, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 90 : 240, titleLimit: narrow ? 230 : 400 },
-    legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontWeight: 500, labelLimit: narrow ? 240 : 200, ...(narrow ? { orient: "bottom", columns: longest > 14 ? 1 : 2 } : {}) },
+    axis: {
+      labelColor: quiet,
+      titleColor: ink,
+      gridColor: line,
+      domainColor: quiet,
+      tickColor: quiet,
+      labelFontSize: 12,
+      titleFontSize: 12,
+      titleFontWeight: 500,
+      labelLimit: narrow ? 90 : 240,
+      titleLimit: narrow ? 230 : 400,
+    },
+    legend: {
+      labelColor: ink,
+      titleColor: quiet,
+      labelFontSize: 12,
+      titleFontWeight: 500,
+      labelLimit: narrow ? 240 : 200,
+      ...(narrow ? { orient: "bottom", columns: longest > 14 ? 1 : 2 } : {}),
+    },
     title: { color: ink },
     header: { labelColor: quiet, titleColor: ink },
     text: { color: ink },
@@ -37,20 +55,25 @@ function views(spec) {
 
 const measureNames = () => (contents.measures || []).map((measure) => measure.name);
 const measureOf = (value) => measureNames().find((name) => value === name || String(value).startsWith(`${name}: `));
-const isHidden = (value) => { const name = measureOf(value); return name !== undefined && hiddenMeasures.has(name); };
+const isHidden = (value) => {
+  const name = measureOf(value);
+  return name !== undefined && hiddenMeasures.has(name);
+};
 
 // Only the measures that are chosen, in the colours that they have among all.
 function withMeasures(spec) {
   const labels = [];
   for (const [name, rows] of Object.entries(spec.datasets || {})) {
-    for (const row of rows) if (typeof row.measure === "string" && !labels.includes(row.measure)) labels.push(row.measure);
+    for (const row of rows)
+      if (typeof row.measure === "string" && !labels.includes(row.measure)) labels.push(row.measure);
     spec.datasets[name] = rows.filter((row) => !isHidden(row.measure) && !isHidden(row.other));
   }
   for (const view of views(spec)) {
     const colour = view.encoding && view.encoding.color;
     if (colour && colour.field === "measure" && colour.type === "nominal") {
       colour.scale = { ...colour.scale, domain: labels };
-      if (colour.legend !== null) colour.legend = { ...colour.legend, values: labels.filter((label) => !isHidden(label)) };
+      if (colour.legend !== null)
+        colour.legend = { ...colour.legend, values: labels.filter((label) => !isHidden(label)) };
     }
   }
   return spec;
@@ -60,14 +83,26 @@ function withZoom(spec) {
   const quantitative = (channel) => channel && channel.type === "quantitative" && channel.field;
   const view = (spec.layer || []).find((one) => {
     const mark = one.mark && (one.mark.type || one.mark);
-    return ["line", "point", "circle"].includes(mark) && one.encoding && quantitative(one.encoding.x) && quantitative(one.encoding.y);
+    return (
+      ["line", "point", "circle"].includes(mark) &&
+      one.encoding &&
+      quantitative(one.encoding.x) &&
+      quantitative(one.encoding.y)
+    );
   });
   if (!view) return false;
-  view.params = [...(view.params || []), {
-    name: "zoom",
-    bind: "scales",
-    select: { type: "interval", zoom: "wheel![event.shiftKey]", translate: "[pointerdown[event.shiftKey], window:pointerup] > window:pointermove!" },
-  }];
+  view.params = [
+    ...(view.params || []),
+    {
+      name: "zoom",
+      bind: "scales",
+      select: {
+        type: "interval",
+        zoom: "wheel![event.shiftKey]",
+        translate: "[pointerdown[event.shiftKey], window:pointerup] > window:pointermove!",
+      },
+    },
+  ];
   return true;
 }
 
@@ -114,8 +149,10 @@ function titleOf(spec) {
 
 // The axes, for those who do not see the picture.
 function described(spec) {
-  const titles = views(spec).flatMap((view) => [view.encoding && view.encoding.x, view.encoding && view.encoding.y])
-    .map((channel) => channel && channel.title).filter((title) => typeof title === "string");
+  const titles = views(spec)
+    .flatMap((view) => [view.encoding && view.encoding.x, view.encoding && view.encoding.y])
+    .map((channel) => channel && channel.title)
+    .filter((title) => typeof title === "string");
   return `${titleOf(spec)}. ${[...new Set(titles)].join("; ")}`;
 }
 
@@ -128,7 +165,12 @@ async function draw(box, given, { tall = 1 } = {}) {
   box.classList.toggle("panels", Boolean(spec.hconcat || spec.concat || spec.spec));
   if (box.view) box.view.finalize();
   try {
-    const result = await window.vegaEmbed(box, spec, { renderer: "svg", actions: false, ast: true, tooltip: { theme: "custom" } });
+    const result = await window.vegaEmbed(box, spec, {
+      renderer: "svg",
+      actions: false,
+      ast: true,
+      tooltip: { theme: "custom" },
+    });
     box.view = result.view;
     const picture = box.querySelector("svg");
     if (picture) picture.setAttribute("aria-label", described(given));
@@ -141,8 +183,13 @@ async function draw(box, given, { tall = 1 } = {}) {
 
 const drawn = [];
 let queue = Promise.resolve();
-function later(work) { queue = queue.then(work).then(() => new Promise((ready) => setTimeout(ready))); return queue; }
-function redraw() { for (const one of drawn) one(); }
+function later(work) {
+  queue = queue.then(work).then(() => new Promise((ready) => setTimeout(ready)));
+  return queue;
+}
+function redraw() {
+  for (const one of drawn) one();
+}
 themed.push(redraw);
 let lastWidth = innerWidth;
 addEventListener("resize", () => {
@@ -157,17 +204,31 @@ function figures(list) {
   let at = 0;
   const caption = h("span");
   const box = h("div", { class: "chart" });
-  const zoom = h("p", { class: "hint" }, "Point at a line for its numbers. Shift and the wheel zoom, Shift and dragging move, a double click resets.");
+  const zoom = h(
+    "p",
+    { class: "hint" },
+    "Point at a line for its numbers. Shift and the wheel zoom, Shift and dragging move, a double click resets.",
+  );
   const enlarge = h("button", { type: "button", onclick: () => enlarged(list[at].spec) }, "Enlarge");
-  const show = () => later(async () => {
-    fill(caption, titleOf(list[at].spec));
-    zoom.hidden = !(await draw(box, list[at].spec));
-  });
+  const show = () =>
+    later(async () => {
+      fill(caption, titleOf(list[at].spec));
+      zoom.hidden = !(await draw(box, list[at].spec));
+    });
   drawn.push(show);
   show();
   let choice = null;
   if (list.length > 1) {
-    const select = h("select", { onchange: () => { at = select.selectedIndex; show(); } }, list.map((each) => h("option", {}, each.label)));
+    const select = h(
+      "select",
+      {
+        onchange: () => {
+          at = select.selectedIndex;
+          show();
+        },
+      },
+      list.map((each) => h("option", {}, each.label)),
+    );
     choice = h("div", { class: "controls" }, h("label", {}, "Shown", select));
   }
   return h("div", {}, choice, h("figure", {}, h("figcaption", {}, caption, enlarge), box, zoom));
@@ -176,9 +237,17 @@ function figures(list) {
 function enlarged(spec) {
   const box = h("div", { class: "chart" });
   const close = h("button", { type: "button", onclick: () => dialog.close() }, "Close");
-  const dialog = h("dialog", { class: "large", "aria-label": titleOf(spec) }, h("figcaption", {}, h("span", {}, titleOf(spec)), close), box);
+  const dialog = h(
+    "dialog",
+    { class: "large", "aria-label": titleOf(spec) },
+    h("figcaption", {}, h("span", {}, titleOf(spec)), close),
+    box,
+  );
   const back = document.activeElement;
-  dialog.addEventListener("close", () => { dialog.remove(); back && back.focus(); });
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    back && back.focus();
+  });
   document.body.append(dialog);
   dialog.showModal();
   draw(box, spec, { tall: innerHeight > 800 ? 1.7 : 1.3 });
@@ -188,13 +257,31 @@ function enlarged(spec) {
 function measureChips() {
   const names = measureNames();
   if (names.length < 2) return null;
-  return h("div", { class: "controls" }, h("span", { class: "small quiet" }, "Measures in the charts"), h("div", { class: "chips", role: "group", "aria-label": "Measures in the charts" }, names.map((name) => {
-    const button = h("button", { type: "button", "aria-pressed": "true", title: name, onclick: () => {
-      if (hiddenMeasures.has(name)) hiddenMeasures.delete(name);
-      else if (hiddenMeasures.size < names.length - 1) hiddenMeasures.add(name);
-      button.setAttribute("aria-pressed", String(!hiddenMeasures.has(name)));
-      redraw();
-    } }, brief(name));
-    return button;
-  })));
+  return h(
+    "div",
+    { class: "controls" },
+    h("span", { class: "small quiet" }, "Measures in the charts"),
+    h(
+      "div",
+      { class: "chips", role: "group", "aria-label": "Measures in the charts" },
+      names.map((name) => {
+        const button = h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": "true",
+            title: name,
+            onclick: () => {
+              if (hiddenMeasures.has(name)) hiddenMeasures.delete(name);
+              else if (hiddenMeasures.size < names.length - 1) hiddenMeasures.add(name);
+              button.setAttribute("aria-pressed", String(!hiddenMeasures.has(name)));
+              redraw();
+            },
+          },
+          brief(name),
+        );
+        return button;
+      }),
+    ),
+  );
 }

@@ -14,6 +14,11 @@ from typing import Any
 
 from gainful import __version__
 
+# Of a report, in the order in which they are run.
+SCRIPTS = (
+    *("shell.js", "charts.js", "ranking.js", "state.js", "grids.js"),
+    *("leaderboard.js", "pairs.js", "topics.js", "report.js"),
+)
 # Forbids every request; scripts run only if they are the ones that were put here.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; "
@@ -30,7 +35,7 @@ def report_page(contents: dict[str, Any]) -> str:
         What `gather` gives.
     """
     rest = {name: value for name, value in contents.items() if name != "why"}
-    return shell("report", rest, ("shell.js", "charts.js", "ranking.js", "report.js"), packed=contents["why"])
+    return shell("report", rest, SCRIPTS, packed=contents["why"])
 
 
 def shell(kind: str, contents: object, scripts: tuple[str, ...], packed: object = None) -> str:

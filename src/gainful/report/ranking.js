@@ -3,8 +3,12 @@ const opened = { system: 0, topic: 0, measure: null, order: { systems: [], topic
 const sheet = h("dialog", { class: "sheet", "aria-labelledby": "sheet-title" });
 document.body.append(sheet);
 let openedFrom = null;
-sheet.addEventListener("close", () => { if (openedFrom) openedFrom.focus(); });
-sheet.addEventListener("click", (event) => { if (event.target === sheet) sheet.close(); });
+sheet.addEventListener("close", () => {
+  if (openedFrom) openedFrom.focus();
+});
+sheet.addEventListener("click", (event) => {
+  if (event.target === sheet) sheet.close();
+});
 
 // `order` is how runs and topics are listed where the cell was chosen: what comes before and after.
 async function openRanking(system, topic, measure, order, from) {
@@ -12,7 +16,8 @@ async function openRanking(system, topic, measure, order, from) {
   openedFrom = from;
   const why = await unpack();
   const explained = Object.keys(why.measures || {});
-  if (!opened.measure || explained.includes(measure)) opened.measure = explained.includes(measure) ? measure : explained[0] || null;
+  if (!opened.measure || explained.includes(measure))
+    opened.measure = explained.includes(measure) ? measure : explained[0] || null;
   unhint();
   drawRanking(why);
   if (!sheet.open) sheet.showModal();
@@ -26,41 +31,97 @@ function step(list, at, by) {
 
 function drawRanking(why) {
   const { system, topic, order } = opened;
-  const move = (label, next) => h("button", { type: "button", disabled: next.value === null, onclick: () => {
-    opened[next.what] = next.value;
-    drawRanking(why);
-    const again = [...sheet.querySelectorAll("nav button")].find((button) => button.textContent === label && !button.disabled);
-    (again || sheet.querySelector("nav button:not(:disabled)") || sheet).focus();
-  } }, label);
+  const move = (label, next) =>
+    h(
+      "button",
+      {
+        type: "button",
+        disabled: next.value === null,
+        onclick: () => {
+          opened[next.what] = next.value;
+          drawRanking(why);
+          const again = [...sheet.querySelectorAll("nav button")].find(
+            (button) => button.textContent === label && !button.disabled,
+          );
+          (again || sheet.querySelector("nav button:not(:disabled)") || sheet).focus();
+        },
+      },
+      label,
+    );
   const explained = Object.keys(why.measures || {});
-  const select = explained.length > 1 ? h("label", {}, "Measure", h("select", { onchange: (event) => { opened.measure = explained[event.target.selectedIndex]; drawRanking(why); sheet.querySelector("select").focus(); } },
-    explained.map((name) => h("option", { selected: name === opened.measure }, brief(name))))) : null;
+  const select =
+    explained.length > 1
+      ? h(
+          "label",
+          {},
+          "Measure",
+          h(
+            "select",
+            {
+              onchange: (event) => {
+                opened.measure = explained[event.target.selectedIndex];
+                drawRanking(why);
+                sheet.querySelector("select").focus();
+              },
+            },
+            explained.map((name) => h("option", { selected: name === opened.measure }, brief(name))),
+          ),
+        )
+      : null;
   const title = h("h2", { id: "sheet-title" }, "Topic ", h("span", { class: "id" }, contents.topics[topic]));
   const close = h("button", { type: "button", onclick: () => sheet.close() }, "Close");
-  fill(sheet, h("div", { class: "sheet-in" },
-    h("div", { class: "sheet-head" }, h("div", {}, title, h("p", {}, "as answered by ", h("b", { class: "id" }, contents.systems[system]))), close),
-    h("nav", { class: "controls", "aria-label": "Other topics and runs" },
-      select,
-      move("Previous topic", { what: "topic", value: step(order.topics, topic, -1) }),
-      move("Next topic", { what: "topic", value: step(order.topics, topic, 1) }),
-      move("Run above", { what: "system", value: step(order.systems, system, -1) }),
-      move("Run below", { what: "system", value: step(order.systems, system, 1) })),
-    why.absent ? absent(why.absent) : rankingParts(why)));
+  fill(
+    sheet,
+    h(
+      "div",
+      { class: "sheet-in" },
+      h(
+        "div",
+        { class: "sheet-head" },
+        h("div", {}, title, h("p", {}, "as answered by ", h("b", { class: "id" }, contents.systems[system]))),
+        close,
+      ),
+      h(
+        "nav",
+        { class: "controls", "aria-label": "Other topics and runs" },
+        select,
+        move("Previous topic", { what: "topic", value: step(order.topics, topic, -1) }),
+        move("Next topic", { what: "topic", value: step(order.topics, topic, 1) }),
+        move("Run above", { what: "system", value: step(order.systems, system, -1) }),
+        move("Run below", { what: "system", value: step(order.systems, system, 1) }),
+      ),
+      why.absent ? absent(why.absent) : rankingParts(why),
+    ),
+  );
 }
 
 function rankingParts(why) {
   const { system, topic, measure } = opened;
   const place = why.systems.indexOf(system);
-  if (place < 0) return absent("Of so many runs only the best are explained here; 'gainful explain' tells of this one, too.");
+  if (place < 0)
+    return absent("Of so many runs only the best are explained here; 'gainful explain' tells of this one, too.");
   const row = place * contents.topics.length + topic;
   const ranking = why.rankings[row];
   const of = measure ? why.measures[measure] : null;
   const reached = why.retrieved[row];
-  const told = of ? balance(of, row, topic, system, measure) : h("p", {}, "None of the measures can be taken apart rank by rank.");
-  if (!ranking.length) return [told, absent("The run returned nothing for this topic."), of && losses(why, of, row, topic)];
+  const told = of
+    ? balance(of, row, topic, system, measure)
+    : h("p", {}, "None of the measures can be taken apart rank by rank.");
+  if (!ranking.length)
+    return [told, absent("The run returned nothing for this topic."), of && losses(why, of, row, topic)];
   const unjudged = ranking.filter((doc) => why.labels[topic][doc] === null).length;
   const about = `The first ${ranking.length} of ${count(reached)} documents${unjudged ? `, ${unjudged} of them unjudged` : ""}.`;
-  return [told, h("div", {}, h("h3", {}, "What was shown"), h("p", { class: "small quiet" }, about), shownRanks(why, of, row, topic)), of && losses(why, of, row, topic)];
+  return [
+    told,
+    h(
+      "div",
+      {},
+      h("h3", {}, "What was shown"),
+      h("p", { class: "small quiet" }, about),
+      shownRanks(why, of, row, topic),
+    ),
+    of && losses(why, of, row, topic),
+  ];
 }
 
 function mark(label) {
@@ -75,16 +136,28 @@ function mark(label) {
 function balance(of, row, topic, system, measure) {
   const score = contents.scores[measure].values[system][topic];
   const [empty, best] = [of.empty[topic], of.best[topic]];
-  if (best === null) return h("p", {}, `${brief(measure)} is undefined for this topic: the pool leaves nothing to gain or lose.`);
+  if (best === null)
+    return h("p", {}, `${brief(measure)} is undefined for this topic: the pool leaves nothing to gain or lose.`);
   const [misplaced, missing] = [of.misplaced[row], of.not_shown[row]];
-  const sizes = [["base", empty], ["won", score - empty], ["misplaced", misplaced], ["not-shown", missing]];
+  const sizes = [
+    ["base", empty],
+    ["won", score - empty],
+    ["misplaced", misplaced],
+    ["not-shown", missing],
+  ];
   const total = sizes.reduce((sum, [, size]) => sum + Math.max(0, size), 0);
   const simple = sizes.every(([, size]) => size > -1e-6) && total > 0;
-  const bar = simple ? h("div", { class: "parts", role: "img", "aria-label": `won ${number(score - empty)}, lost ${number(best - score)}` }, sizes.map(([name, size]) => {
-    const part = h("i", { class: name });
-    part.style.width = `${(100 * Math.max(0, size)) / total}%`;
-    return part;
-  })) : null;
+  const bar = simple
+    ? h(
+        "div",
+        { class: "parts", role: "img", "aria-label": `won ${number(score - empty)}, lost ${number(best - score)}` },
+        sizes.map(([name, size]) => {
+          const part = h("i", { class: name });
+          part.style.width = `${(100 * Math.max(0, size)) / total}%`;
+          return part;
+        }),
+      )
+    : null;
   const last = of.cutoff === null ? "shown" : `among the first ${of.cutoff}`;
   const key = [
     empty ? ["base", `${number(empty)} for an empty page`] : null,
@@ -92,10 +165,23 @@ function balance(of, row, topic, system, measure) {
     ["misplaced", `${number(misplaced)} lost on the places of what is ${last}`],
     ["not-shown", `${number(missing)} lost on what is not ${last}`],
   ];
-  return h("div", {},
-    h("div", { class: "score" }, h("span", { class: "big" }, number(score)), h("span", { class: "quiet" }, `${brief(measure)}; the best ordering has ${number(best)}`)),
-    h("p", {}), bar,
-    h("div", { class: "key" }, key.filter(Boolean).map(([name, text]) => h("span", {}, h("i", { class: name }), text))));
+  return h(
+    "div",
+    {},
+    h(
+      "div",
+      { class: "score" },
+      h("span", { class: "big" }, number(score)),
+      h("span", { class: "quiet" }, `${brief(measure)}; the best ordering has ${number(best)}`),
+    ),
+    h("p", {}),
+    bar,
+    h(
+      "div",
+      { class: "key" },
+      key.filter(Boolean).map(([name, text]) => h("span", {}, h("i", { class: name }), text)),
+    ),
+  );
 }
 
 function bar(value, largest) {
@@ -112,21 +198,45 @@ function shownRanks(why, of, row, topic) {
   const adds = of && of.adds[row] ? of.adds[row].map((value) => value / of.scale) : null;
   const largest = adds ? Math.max(...adds.map(Math.abs), 0) : 0;
   const gain = of && of.family === "gain";
+  const gains = new Map(of ? of.gains : []);
   let sum = of ? of.empty[topic] : 0;
   let found = 0;
-  const columns = ["rank", "document", "label", ...(of ? [gain ? "gain" : "relevant", gain ? "discount" : "precision"] : []), ...(adds ? ["adds", "score so far"] : [])];
+  const columns = [
+    "rank",
+    "document",
+    "label",
+    ...(of ? [gain ? "gain" : "relevant", gain ? "discount" : "precision"] : []),
+    ...(adds ? ["adds", "score so far"] : []),
+  ];
   const lines = why.rankings[row].map((doc, at) => {
     const label = doc < 0 ? null : why.labels[topic][doc];
-    const worth = of && label !== null ? of.gains[String(Number(label.toPrecision(6)))] ?? 0 : 0;
+    const worth = gains.get(label) ?? 0;
     if (of && !gain && worth) found += 1;
     if (adds) sum += adds[at];
-    const cells = [h("td", {}, at + 1), h("td", { class: "text id", title: why.documents[topic][doc] }, doc < 0 ? "–" : why.documents[topic][doc]), h("td", {}, mark(label))];
-    if (of) cells.push(h("td", {}, gain ? plain(worth) : worth ? "yes" : ""), h("td", {}, gain ? number(at < of.discounts.length ? of.discounts[at] : 0) : number(found / (at + 1))));
+    const cells = [
+      h("td", {}, at + 1),
+      h("td", { class: "text id", title: why.documents[topic][doc] }, doc < 0 ? "–" : why.documents[topic][doc]),
+      h("td", {}, mark(label)),
+    ];
+    if (of)
+      cells.push(
+        h("td", {}, gain ? plain(worth) : worth ? "yes" : ""),
+        h("td", {}, gain ? number(at < of.discounts.length ? of.discounts[at] : 0) : number(found / (at + 1))),
+      );
     if (adds) cells.push(h("td", { class: "with-bar" }, bar(adds[at], largest)), h("td", {}, number(sum)));
     return h("tr", {}, cells);
   });
   const heads = columns.map((name) => h("th", { scope: "col", class: name === "document" ? "text" : "" }, name));
-  return boxed(h("table", { class: "list ranking" }, h("caption", { class: "sr" }, "The ranking"), h("thead", {}, h("tr", {}, heads)), h("tbody", {}, lines)), { name: "The ranking" });
+  return boxed(
+    h(
+      "table",
+      { class: "list ranking" },
+      h("caption", { class: "sr" }, "The ranking"),
+      h("thead", {}, h("tr", {}, heads)),
+      h("tbody", {}, lines),
+    ),
+    { name: "The ranking" },
+  );
 }
 
 function losses(why, of, row, topic) {
@@ -135,12 +245,41 @@ function losses(why, of, row, topic) {
   for (let at = 0; at < flat.length; at += 4) {
     const [doc, rank, won, best] = flat.slice(at, at + 4);
     if (best === won) continue;
-    lines.push(h("tr", {},
-      h("td", { class: "text id", title: why.documents[topic][doc] }, why.documents[topic][doc]), h("td", {}, mark(why.labels[topic][doc])),
-      h("td", {}, rank ? count(rank) : "not returned"), h("td", {}, number(won / of.scale)), h("td", {}, number(best / of.scale)), h("td", {}, number((best - won) / of.scale))));
+    lines.push(
+      h(
+        "tr",
+        {},
+        h("td", { class: "text id", title: why.documents[topic][doc] }, why.documents[topic][doc]),
+        h("td", {}, mark(why.labels[topic][doc])),
+        h("td", {}, rank ? count(rank) : "not returned"),
+        h("td", {}, number(won / of.scale)),
+        h("td", {}, number(best / of.scale)),
+        h("td", {}, number((best - won) / of.scale)),
+      ),
+    );
   }
   if (!lines.length) return null;
-  const heads = ["document", "label", "rank", "won", "could have won", "lost"].map((name) => h("th", { scope: "col", class: name === "document" ? "text" : "" }, name));
-  return h("div", {}, h("h3", {}, "What was lost"), h("p", { class: "small quiet" }, "The documents with the largest losses against the best ordering; a negative loss is a document that stands higher than it should."),
-    boxed(h("table", { class: "list losses" }, h("caption", { class: "sr" }, "The largest losses"), h("thead", {}, h("tr", {}, heads)), h("tbody", {}, lines)), { name: "The largest losses" }));
+  const heads = ["document", "label", "rank", "won", "could have won", "lost"].map((name) =>
+    h("th", { scope: "col", class: name === "document" ? "text" : "" }, name),
+  );
+  return h(
+    "div",
+    {},
+    h("h3", {}, "What was lost"),
+    h(
+      "p",
+      { class: "small quiet" },
+      "The documents with the largest losses against the best ordering; a negative loss is a document that stands higher than it should.",
+    ),
+    boxed(
+      h(
+        "table",
+        { class: "list losses" },
+        h("caption", { class: "sr" }, "The largest losses"),
+        h("thead", {}, h("tr", {}, heads)),
+        h("tbody", {}, lines),
+      ),
+      { name: "The largest losses" },
+    ),
+  );
 }

@@ -35,12 +35,20 @@ function number(value, digits = 4) {
 }
 const count = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en-US"));
 const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
-const plain = (value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(6))).replace("-", "−"));
+const plain = (value) =>
+  value === null || value === undefined ? "–" : String(Number(value.toPrecision(6))).replace("-", "−");
 function pvalue(value) {
   if (value === null || value === undefined) return "–";
   return value < 0.0001 ? "< 0.0001" : value.toFixed(4);
 }
-const shown = { text: (value) => (value === null ? "–" : String(value)), score: number, count, share: percent, p: pvalue, plain };
+const shown = {
+  text: (value) => (value === null ? "–" : String(value)),
+  score: number,
+  count,
+  share: percent,
+  p: pvalue,
+  plain,
+};
 // Names of measures with many numbers, such as a list of discounts, are too long to read.
 const brief = (name) => name.replace(/\[([^\],]+), ([^\],]+), (?:[^\],]+, ){2,}([^\],]+)\]/g, "[$1, $2, …, $3]");
 const natural = new Intl.Collator("en", { numeric: true }).compare;
@@ -51,8 +59,17 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
   const body = h("tbody");
   const heads = columns.map((column, at) => {
     const numeric = column.kind !== "text";
-    const button = h("button", { type: "button", title: column.hint || column.name, onclick: () => sort(at) }, brief(column.name));
-    return h("th", { scope: "col", class: `${numeric ? "" : "text "}${column.class || ""}` }, column.fixed ? column.name : button, column.under);
+    const button = h(
+      "button",
+      { type: "button", title: column.hint || column.name, onclick: () => sort(at) },
+      brief(column.name),
+    );
+    return h(
+      "th",
+      { scope: "col", class: `${numeric ? "" : "text "}${column.class || ""}` },
+      column.fixed ? column.name : button,
+      column.under,
+    );
   });
   const keyOf = (column, row, at) => (column.key ? column.key(row) : row[at]);
   function sort(at) {
@@ -78,16 +95,26 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
     }
     body.replaceChildren(
       ...ordered.map((row, place) =>
-        h("tr", { class: rowClass ? rowClass(row) : "" }, columns.map((column, at) => {
-          const cell = column.cell ? column.cell(row, place) : shown[column.kind](row[at]);
-          const title = column.kind === "text" && typeof cell === "string" ? cell : null;
-          return h("td", { class: `${column.kind === "text" ? "text " : ""}${column.class || ""}`, title }, cell);
-        }))
-      )
+        h(
+          "tr",
+          { class: rowClass ? rowClass(row) : "" },
+          columns.map((column, at) => {
+            const cell = column.cell ? column.cell(row, place) : shown[column.kind](row[at]);
+            const title = column.kind === "text" && typeof cell === "string" ? cell : null;
+            return h("td", { class: `${column.kind === "text" ? "text " : ""}${column.class || ""}`, title }, cell);
+          }),
+        ),
+      ),
     );
   }
   draw();
-  const table = h("table", { class: "list" }, label && h("caption", { class: "sr" }, label), h("thead", {}, h("tr", {}, heads)), body);
+  const table = h(
+    "table",
+    { class: "list" },
+    label && h("caption", { class: "sr" }, label),
+    h("thead", {}, h("tr", {}, heads)),
+    body,
+  );
   return table;
 }
 
@@ -97,13 +124,20 @@ function boxed(table, { name = "", classes = "" } = {}) {
 }
 
 function framed(given, label) {
-  return boxed(sortable(given.columns, given.rows, { label }), { name: label, classes: given.rows.length > 12 ? "some" : "" });
+  return boxed(sortable(given.columns, given.rows, { label }), {
+    name: label,
+    classes: given.rows.length > 12 ? "some" : "",
+  });
 }
 
 const tip = h("div", { class: "tip", role: "tooltip", hidden: true, id: "tip" });
 document.body.append(tip);
 function hint(element, lines) {
-  fill(tip, h("b", {}, lines[0]), lines.slice(1).map((line) => h("span", {}, line)));
+  fill(
+    tip,
+    h("b", {}, lines[0]),
+    lines.slice(1).map((line) => h("span", {}, line)),
+  );
   tip.hidden = false;
   const around = element.getBoundingClientRect();
   const width = tip.offsetWidth;
@@ -111,9 +145,13 @@ function hint(element, lines) {
   const below = around.bottom + 8;
   tip.style.top = `${below + tip.offsetHeight < innerHeight ? below : Math.max(8, around.top - tip.offsetHeight - 8)}px`;
 }
-function unhint() { tip.hidden = true; }
+function unhint() {
+  tip.hidden = true;
+}
 addEventListener("scroll", unhint, { passive: true });
-addEventListener("keydown", (event) => { if (event.key === "Escape") unhint(); });
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") unhint();
+});
 
 // Light or dark: what the system says, until somebody chooses.
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -124,11 +162,23 @@ function isDark() {
 }
 function themeButton() {
   const name = () => (isDark() ? "Light" : "Dark");
-  const button = h("button", { type: "button", class: "theme", onclick: () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    changed();
-  } }, name());
-  const changed = () => { fill(button, name()); button.setAttribute("aria-label", `Switch to ${name().toLowerCase()} colours`); themed.forEach((draw) => draw()); };
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "theme",
+      onclick: () => {
+        document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+        changed();
+      },
+    },
+    name(),
+  );
+  const changed = () => {
+    fill(button, name());
+    button.setAttribute("aria-label", `Switch to ${name().toLowerCase()} colours`);
+    themed.forEach((draw) => draw());
+  };
   button.setAttribute("aria-label", `Switch to ${name().toLowerCase()} colours`);
   system.addEventListener("change", changed);
   return button;
@@ -139,29 +189,50 @@ function absent(text) {
 }
 
 function notes(list) {
-  return list && list.length ? h("ul", { class: "notes" }, list.map((note) => h("li", {}, note))) : null;
+  return list && list.length
+    ? h(
+        "ul",
+        { class: "notes" },
+        list.map((note) => h("li", {}, note)),
+      )
+    : null;
 }
 
 function copied(text) {
   const box = h("pre", { tabindex: "0" }, h("code", {}, text));
-  const button = h("button", { type: "button", onclick: async () => {
-    try { await navigator.clipboard.writeText(text); } catch {
-      getSelection().selectAllChildren(box);
-      document.execCommand("copy");
-    }
-    fill(button, "Copied");
-    setTimeout(() => fill(button, "Copy"), 1500);
-  } }, "Copy");
+  const button = h(
+    "button",
+    {
+      type: "button",
+      onclick: async () => {
+        try {
+          await navigator.clipboard.writeText(text);
+        } catch {
+          getSelection().selectAllChildren(box);
+          document.execCommand("copy");
+        }
+        fill(button, "Copied");
+        setTimeout(() => fill(button, "Copy"), 1500);
+      },
+    },
+    "Copy",
+  );
   return h("div", {}, box, button);
 }
 
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
+addEventListener("beforeprint", () =>
+  document.querySelectorAll("details").forEach((each) => {
+    each.open = true;
+  }),
+);
 
 // What is packed is most of the data, and needed only when somebody looks closer.
 let unpacked = null;
 function unpack() {
   unpacked ??= (async () => {
-    const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), (letter) => letter.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), (letter) =>
+      letter.charCodeAt(0),
+    );
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   })();

@@ -313,7 +313,7 @@ def _told(
     return {
         "family": "gain" if of.discount is not None else "binary",
         "cutoff": cutoff,
-        "gains": {f"{label:g}": float(gain) for label, gain in zip(rankings.grades, of.gain, strict=True)},
+        "gains": [list(pair) for pair in zip(_plain(rankings.grades), of.gain.tolist(), strict=True)],
         "discounts": None if of.discount is None else np.round(of.discount[:ranks], 6).tolist(),
         "empty": _plain(of.empty),
         "best": _plain(of.top),

@@ -6,11 +6,12 @@ import hashlib
 import json
 import re
 import sys
+from importlib.resources import files
 
 import pytest
 
 import gainful as gf
-from gainful.report.page import as_text, shell
+from gainful.report.page import SCRIPTS, as_text, shell
 
 EVIL = "</script><script>alert(1)</script><!--"
 
@@ -118,3 +119,16 @@ def test_missing_packages_are_named_before_any_work(monkeypatch, missing):
     with pytest.raises(gf.GainfulError) as error:
         gf.report("no such file", "none either")
     assert str(error.value) == "a report needs packages that are not installed: pip install 'gainful[plots]'"
+
+
+def test_sixty_runs_on_fifty_topics_fit():
+    """A page that is mailed around: less than 6 MB, of which Vega is one."""
+    made = gf.simulate(topics=50, systems=60, depth=100)
+    found = gf.report(made.qrels, made.runs, ["nDCG@20", "nDCGf@20", "AP", "P@10"], resamples=20, trials=2)
+    assert len(found.contents["why"]["rankings"]) == 3000
+    assert len(found.html()) < 6_000_000
+
+
+def test_every_script_is_used():
+    there = {path.name for path in files("gainful.report").iterdir() if path.name.endswith(".js")}
+    assert there == {*SCRIPTS, "study.js"}

@@ -85,3 +85,13 @@ def test_an_undefined_measure_has_no_contributions():
     told = reasons(gf.read_qrels({"q": {"z": 0}}), gf.read_runs({"q": {"z": 1.0}}), measures, Policies(), ranks=3)
     for of in told["measures"].values():
         assert (of["adds"], of["lost"], of["empty"], of["best"]) == ([None], [[]], [None], [None])
+
+
+def test_gains_go_by_the_label_whatever_it_looks_like():
+    qrels = gf.read_qrels({"q": {"a": 0.5, "b": 1234567.0, "c": -2}})
+    told = reasons(
+        qrels, gf.read_runs({"q": ["a", "b", "c"]}), [gf.parse_measure("nDCGf(gain={-2: -10})@3")], Policies(), ranks=3
+    )
+    (of,) = told["measures"].values()
+    assert dict(map(tuple, of["gains"])) == {0.5: 0.5, 1234567.0: 1234567.0, -2.0: -10.0}
+    assert set(told["labels"][0]) == {0.5, 1234567.0, -2.0}

@@ -1,0 +1,46 @@
+// What is chosen, and what follows from it: which runs are shown, in which order.
+const byName = Object.fromEntries(contents.measures.map((measure) => [measure.name, measure]));
+const SHOWN_AT_ONCE = 12000;
+const state = {
+  measure: contents.measures[0].name,
+  filter: "",
+  top: 0,
+  only: false,
+  chosen: new Set(),
+  rows: "mean",
+  columns: "given",
+  topics: "",
+  some: 0,
+};
+const listeners = [];
+function change(values) {
+  Object.assign(state, values);
+  for (const listener of listeners) listener();
+}
+function live(make) {
+  const box = h("div");
+  const update = () => fill(box, make());
+  listeners.push(update);
+  update();
+  return box;
+}
+
+const sign = (name) => (byName[name].higher === "worse" ? -1 : 1);
+const means = (name) => contents.scores[name].summary;
+const compared = (name) => (contents.comparison.measures || {})[name];
+const summaryText = (name) => (byName[name].summary === "sum" ? plain : number);
+
+function bestFirst(values, direction) {
+  return [...values.keys()].sort(
+    (a, b) => (values[a] === null) - (values[b] === null) || direction * (values[b] - values[a]) || a - b,
+  );
+}
+
+function systemsShown() {
+  const wanted = state.filter.trim().toLowerCase();
+  let order = bestFirst(means(state.measure), sign(state.measure));
+  order = order.filter(
+    (system) => contents.systems[system].toLowerCase().includes(wanted) && (!state.only || state.chosen.has(system)),
+  );
+  return state.top ? order.slice(0, state.top) : order;
+}
