@@ -14,13 +14,14 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import polars as pl
 from polars.testing import assert_frame_equal
 
 from gainful.errors import GainfulError, MeasureError
-from gainful.io import read_qrels, read_run, read_runs, text, write_qrels, write_run
+from gainful.io import large, read_qrels, read_run, read_runs, text, write_qrels, write_run
 from gainful.io.compression import compress, decompress
 from gainful.io.scores import read_scores, write_scores
 from gainful.ltrf.data import read_examples
@@ -97,6 +98,7 @@ def _collection(suffix: str) -> Check:
 
     def check(data: bytes) -> None:
         path.write_bytes(data)
+        _in_chunks(path)
         for read, write in ((read_qrels, write_qrels), (read_run, write_run)):
             try:
                 found = read(path)
@@ -114,12 +116,39 @@ def _collection(suffix: str) -> Check:
     return check
 
 
+def _in_chunks(path: Path) -> None:
+    """A file that is read in chunks holds the same rows, or is refused with the same words."""
+
+    def whole() -> list[object]:
+        return [(run.name, run.frame.rows()) for run in read_runs(path)]
+
+    def streamed() -> list[object] | None:
+        with mock.patch.multiple(large, STREAMED=1, CHUNK=100, ROW=32):
+            runs = large.large_runs(path, "x")
+            return None if runs is None else [(run.name, run.read().frame.rows()) for run in runs]
+
+    found = [_attempt(way) for way in (streamed, whole)]
+    assert found[0] in (None, found[1]), found
+
+
+def _attempt(read: Callable[[], object]) -> object:
+    try:
+        return read()
+    except GainfulError as error:
+        return str(error)
+
+
 def _text(data: bytes) -> None:
     """The quick way, the patient one and a loop over lines agree, on the rows and on the line that is wrong."""
     for layout in (text.QRELS, text.RUN):
-        ways = [_outcome(read, data, layout) for read in (text.read_text, text._read_any)]
+        ways = [_outcome(read, data, layout) for read in (text.read_text, _patiently)]
         assert ways[0] == ways[1], ways
     _collection("")(data)
+
+
+def _patiently(data: bytes, layout: text.Layout, where: str) -> pl.DataFrame:
+    frame = text._read_any(data, layout, where)
+    return frame if frame.height else text.no_data(layout, where)
 
 
 def _outcome(read: Callable[..., pl.DataFrame], data: bytes, layout: text.Layout) -> object:

@@ -44,7 +44,7 @@ class Spill:
         packed = io.BytesIO()
         # The oldest layout copies just the strings of these rows; views would bring the buffers of the whole chunk.
         frame.write_ipc_stream(packed, compat_level=pl.CompatLevel.oldest())
-        content = packed.getbuffer()
+        content = memoryview(packed.getvalue())
         try:
             written = 0
             while written < len(content):

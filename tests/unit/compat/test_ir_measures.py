@@ -224,6 +224,7 @@ def test_duplicates_are_refused():
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="ir_measures' parser uses what Python 3.14 took away")
 @pytest.mark.filterwarnings("ignore:ast:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of its own, since Python 3.12
 def test_texts_that_ir_measures_parses():
     for text in ("nDCGf@3", "nDCGf(gain='exp')@3", "gf_AP(rel=2)@10", "Forbidden@5", "iP@0.1", "Empty"):
         measure = ir_measures.parse_measure(text)
