@@ -41,10 +41,11 @@ class StudyCollection:
         """Per label, its share among the judgments of a topic, averaged over the topics that have it."""
         judged = self.qrels.frame.filter(pl.col("relevance").is_not_null())
         ratios = (
-            judged.group_by("query_id", "relevance")
+            # In order, or sums would differ by a last bit from one run to the next.
+            judged.group_by("query_id", "relevance", maintain_order=True)
             .len()
             .with_columns(ratio=pl.col("len") / pl.col("len").sum().over("query_id"))
-            .group_by("relevance")
+            .group_by("relevance", maintain_order=True)
             .agg(pl.col("ratio").mean())
             .sort("relevance")
         )
