@@ -77,6 +77,7 @@ def open_cluster(scheduler: str | None, workers: int | None) -> Iterator[Cluster
 @contextmanager
 def _started(number: int) -> Iterator[LocalCluster]:
     """Worker processes on this machine."""
+    import dask
     from distributed import LocalCluster
     from distributed.utils import LoopRunner
 
@@ -85,17 +86,19 @@ def _started(number: int) -> Iterator[LocalCluster]:
     loop = LoopRunner()
     with _interrupts_blocked():
         loop.start()
+    # The workers share the cores. Dask would make malloc hand back every array at once: four times the CPU time.
+    threads = max(1, (os.cpu_count() or 1) // number)
+    environment = {f"{name}_NUM_THREADS": 1 for name in ("OMP", "MKL", "OPENBLAS")} | {"POLARS_MAX_THREADS": threads}
     try:
-        cluster = LocalCluster(
-            loop=loop.loop,
-            n_workers=number,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",  # any port that is free
-            silence_logs=logging.CRITICAL,
-            # The workers share the cores: as many threads each as all of them have.
-            env={"POLARS_MAX_THREADS": str(max(1, (os.cpu_count() or 1) // number))},
-        )
+        with dask.config.set({"distributed.nanny.pre-spawn-environ": environment}):
+            cluster = LocalCluster(
+                loop=loop.loop,
+                n_workers=number,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0",  # any port that is free
+                silence_logs=logging.CRITICAL,
+            )
     except RuntimeError as error:
         loop.stop()
         raise GainfulError(f"engine='dask': no workers could be started ({error}). {_GUARD}") from None

@@ -1,0 +1,169 @@
+"""A data set in groups of files gives what it gives as a whole, wherever it is cut."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gainful as gf
+from gainful.data.policies import Policies
+from gainful.engine import Local, cluster
+from gainful.engine.dataset import Group, groups_of, put_together, score_group
+from gainful.engine.evaluation import score_all
+from gainful.engine.scoring import Job, entries_of
+from gainful.errors import DataError, GainfulError, PolicyError
+from gainful.measures import parse_measures
+
+MADE = gf.simulate(topics=5, systems=3, depth=6, seed=6)
+MEASURES = ("nDCG@5", "AP", "NumRet")
+
+
+def job(**settings) -> Job:
+    going_on = settings.pop("keep_going", False)
+    policies = Policies(**settings)
+    return Job(qrels=MADE.qrels, measures=tuple(parse_measures(MEASURES)), policies=policies, keep_going=going_on)
+
+
+def table() -> pl.DataFrame:
+    frames = [run.frame.select(pl.lit(run.name).alias("run"), "query_id", "doc_id", "score") for run in MADE.runs]
+    stranger = frames[0][:5].with_columns(query_id=pl.lit("stranger"))
+    return pl.concat([frames[0], stranger, frames[1].filter(pl.col("query_id") != MADE.runs[1].topics[2]), frames[2]])
+
+
+def write(frame: pl.DataFrame, folder, rows: int):
+    folder.mkdir(parents=True)
+    for at, start in enumerate(range(0, frame.height, rows)):
+        frame[start : start + rows].write_parquet(folder / f"{at}.parquet")
+    return folder
+
+
+def equal(part, scores) -> bool:
+    """Whether a part has the scores that were computed in one go."""
+    return (
+        part.systems == scores.systems
+        and part.values.tobytes() == scores.values.tobytes()
+        and part.ignored == scores.ignored
+        and tuple((~part.present).sum(axis=1)) == scores.missing
+    )
+
+
+LAYOUTS = {
+    "run, topic": ["run", "query_id"],
+    "topic, run": ["query_id", "run"],
+    "topic": ["query_id"],
+    "as it comes": [],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("rows", "number"), [(1, 50), (4, 99), (6, 3), (7, 4), (40, 2), (1000, 1)])
+def test_wherever_it_is_cut(layout, rows, number, tmp_path):
+    frame = table().sort(LAYOUTS[layout], maintain_order=True) if LAYOUTS[layout] else table()
+    parts = write(frame, tmp_path / "runs.parquet", rows)
+    here = gf.evaluate(MADE.qrels, parts, MEASURES, degenerate="nan")
+    groups = groups_of(entries_of(parts)[0], number)
+    assert [name for group in groups for name in group.files] == [
+        f"{n}.parquet" for n in range(-(-frame.height // rows))
+    ]
+    assert len(groups) <= number
+    found = put_together(job(), [score_group(job(), group) for group in groups])
+    assert found is not None
+    assert equal(found, here)
+
+
+def test_rows_of_a_topic_that_is_cut_keep_their_order(tmp_path):
+    """ties='order' and duplicates='first' depend on it."""
+    frame = MADE.runs[0].frame.with_columns(score=pl.lit(1.0)).select("query_id", "doc_id", "score")
+    frame = pl.concat([frame[:10], frame[8:9].with_columns(score=pl.lit(9.0)), frame[10:]])
+    parts = write(frame, tmp_path / "one.parquet", 4)
+    here = gf.evaluate(MADE.qrels, parts, MEASURES, ties="order", duplicates="first", degenerate="nan")
+    settings = job(ties="order", duplicates="first")
+    found = put_together(settings, [score_group(settings, group) for group in groups_of(entries_of(parts)[0], 99)])
+    assert equal(found, here)
+    assert found.systems == ("one",)
+
+
+def test_scattered_topics_are_noticed(tmp_path):
+    frame = MADE.runs[0].frame.select("query_id", "doc_id", "score").sample(fraction=1.0, shuffle=True, seed=1)
+    parts = write(frame, tmp_path / "one.parquet", 10)
+    groups = groups_of(entries_of(parts)[0], 3)
+    assert put_together(job(), [score_group(job(), group) for group in groups]) is None
+    here = gf.evaluate(MADE.qrels, parts, MEASURES, degenerate="nan")
+    assert equal(score_all(Local(), job(), parts, divided=True), here)
+
+
+def test_empty_parts_and_runs(tmp_path):
+    frame = MADE.runs[0].frame.select("query_id", "doc_id", "score")
+    for name, some in {"a": frame, "b": frame[:0]}.items():
+        write(some, tmp_path / "set" / f"run={name}", 30)
+        some[:0].write_parquet(tmp_path / "set" / f"run={name}" / "99.parquet")
+    here = gf.evaluate(MADE.qrels, tmp_path / "set", MEASURES, degenerate="nan")
+    assert here.systems == ("a", "b")
+    assert equal(score_all(Local(), job(), tmp_path / "set", divided=True), here)
+    with_column = table()[:0]
+    (tmp_path / "none.parquet").mkdir()
+    with_column.write_parquet(tmp_path / "none.parquet" / "0.parquet")
+    with pytest.raises(DataError, match=r"^expected at least one run, got none$"):
+        score_all(Local(), job(), tmp_path / "none.parquet", divided=True)
+
+
+def test_refused(tmp_path):
+    parts = write(table().sort("query_id", maintain_order=True), tmp_path / "runs.parquet", 10)
+    with pytest.raises(PolicyError, match="returns nothing for 1 of 5 judged topics"):
+        score_all(Local(), job(missing="error"), parts, divided=True)
+    going_on = score_all(Local(), job(missing="error", keep_going=True), [parts, MADE.runs[0]], divided=True)
+    assert going_on.systems == (MADE.runs[0].name,)
+    assert [name for name, _ in going_on.failed] == [str(parts)]
+    (parts / "2.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DataError, match=r"2\.parquet: "):
+        score_all(Local(), job(), parts, divided=True)
+    going_on = score_all(Local(), job(keep_going=True), [MADE.runs[0], parts], divided=True)
+    assert going_on.systems == (MADE.runs[0].name,)
+    assert "2.parquet: " in going_on.failed[0][1]
+
+
+def test_a_data_set_that_was_given_a_name_is_read_by_one(tmp_path):
+    parts = write(MADE.runs[0].frame.select("query_id", "doc_id", "score"), tmp_path / "one.parquet", 30)
+    entry = entries_of({"mine": parts})[0]
+    assert groups_of(entry, 4) == []
+    assert groups_of(dataclasses.replace(entry, name=None), 4) != []
+    assert score_all(Local(), job(), {"mine": parts}, divided=True).systems == ("mine",)
+
+
+def test_files_are_no_data_set(tmp_path):
+    gf.write_run(MADE.runs[0], tmp_path / "a.txt")
+    assert groups_of(entries_of(tmp_path / "a.txt")[0], 4) == []
+    assert groups_of(entries_of(MADE.runs[0])[0], 4) == []
+
+
+def test_groups_are_small_descriptions(tmp_path):
+    import pickle
+
+    parts = write(table(), tmp_path / "runs.parquet", 10)
+    group = groups_of(entries_of(parts)[0], 2)[0]
+    assert isinstance(group, Group)
+    assert len(pickle.dumps(group)) < 2000
+
+
+class TestWorker:
+    """What runs in a worker, run here."""
+
+    def test_performs(self):
+        assert cluster._perform(cluster.versions(), pow, cluster._held(2), [1, 2, 3]) == [2, 4, 8]
+        assert list(cluster._batches(iter(range(5)), 2)) == [[0, 1], [2, 3], [4]]
+
+    def test_versions(self):
+        ours = cluster.versions()
+        assert ours["numpy"] == np.__version__
+        assert ours["gainful"] == gf.__version__
+        cluster._check_versions("w", ours, ours)
+        theirs = {name: text for name, text in ours.items() if name != "scipy"} | {"polars": "0.1"}
+        with pytest.raises(GainfulError) as caught:
+            cluster._check_versions("tcp://w", theirs, ours)
+        assert str(caught.value) == (
+            f"worker tcp://w: expected the versions of this process, polars {ours['polars']}, scipy {ours['scipy']}, "
+            "got polars 0.1, scipy none; install the same ones, for results equal to the last bit"
+        )
