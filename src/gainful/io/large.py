@@ -162,9 +162,19 @@ def _counting(read: Read) -> _Read:
 
 
 def _blocks(path: Path, size: int) -> Iterator[bytes]:
+    """The content in pieces of about so many bytes, which end with a line as far as lines do not take as many again."""
     try:
         with path.open("rb") as file:
-            while block := file.read(size):
+            end = 0
+            while True:
+                # A line end looked up beforehand saves copying what was read.
+                start = end
+                file.seek(start + size)
+                file.readline(size)
+                end = file.tell()
+                file.seek(start)
+                if not (block := file.read(end - start)):
+                    return
                 yield block
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
