@@ -39,6 +39,7 @@ WRITERS = {
         *("optimize", TINY / "qrels.txt", TINY / "a.txt", TINY / "b.txt"),
         *("--cutoff", "2", "--splits", "0", "--resamples", "10", "--save", "out.json"),
     ],
+    "report": ["report", TINY / "qrels.txt", TINY / "a.txt", TINY / "b.txt", "-o", "out.html"],
     "a chart": ["threshold", "curve", TINY / "qrels.txt", TINY / "a.txt", "--chart", "out.svg"],
 }
 

@@ -117,7 +117,7 @@ def _collection(suffix: str) -> Check:
 
 
 def _in_chunks(path: Path) -> None:
-    """A file that is read in chunks holds the same rows, or is refused with the same words."""
+    """A file that is read in chunks holds the same rows, or is refused as well; of several faults, one may be first."""
 
     def whole() -> list[object]:
         return [(run.name, run.frame.rows()) for run in read_runs(path)]
@@ -128,7 +128,7 @@ def _in_chunks(path: Path) -> None:
             return None if runs is None else [(run.name, run.read().frame.rows()) for run in runs]
 
     found = [_attempt(way) for way in (streamed, whole)]
-    assert found[0] in (None, found[1]), found
+    assert found[0] in (None, found[1]) or {type(way) for way in found} == {str}, found
 
 
 def _attempt(read: Callable[[], object]) -> object:
