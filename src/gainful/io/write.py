@@ -133,7 +133,9 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
             temporary.unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        # The only ValueError of a name; every Python has its own words for it.
+        why = error.strerror or error if isinstance(error, OSError) else "embedded null byte"
+        raise DataError(f"{path}: cannot be written: {why}") from None
 
 
 def _sync(path: Path) -> None:
