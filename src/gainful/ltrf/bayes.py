@@ -141,7 +141,8 @@ def _shares(gains: FloatArray, sizes: IntArray, cutoff: int) -> FloatArray:
     spread = (np.maximum(padded[:, :, : -cutoff - 1 : -1], 0.0) * discount).sum(axis=2)
     spread -= (np.minimum(padded[:, :, :cutoff], 0.0) * discount).sum(axis=2)
     of = spread[:, query]
-    return np.divide(gains, of, out=np.zeros_like(gains), where=of > 0)
+    shares: FloatArray = np.divide(gains, of, out=np.zeros_like(gains), where=of > 0)
+    return shares
 
 
 def _platt(score: FloatArray, target: FloatArray) -> tuple[float, float]:

@@ -117,7 +117,7 @@ def check_device(device: str | None, *, training: bool = False) -> None:
     try:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).strip().partition("\n")[0]
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
         raise GainfulError(f"device {device!r} cannot be used here: {reason}; say cpu, or nothing") from None
     number = device.partition(":")[2]
     if training and number and torch.cuda.device_count() > 1:

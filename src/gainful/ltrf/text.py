@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -156,8 +157,7 @@ def train_text(
         done = resumed(kept, settings, patience=patience)
         if done is not None and done.finished:
             # The trainer would go on: that patience has run out is not among what it takes up again.
-            best = open_encoder(done.best, heads=None, max_length=max_length, device=device)
-            return Encoder(best), list(done.rounds)
+            return Encoder(open_encoder(done.best, heads=None, max_length=None, device=device)), list(done.rounds)
         set_seed(seed)
         encoder = open_encoder(encoder_folder(model), heads=scale.heads(loss), max_length=max_length, device=device)
         judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
@@ -165,7 +165,9 @@ def train_text(
 
         def measured(epoch: float) -> float:
             try:
-                return judged.best(scale.document_score(loss, ranker.outputs(validation))).value
+                with _whole_precision(encoder):
+                    outputs = ranker.outputs(validation)
+                return judged.best(scale.document_score(loss, outputs)).value
             except NotFiniteError as error:
                 raise GainfulError(
                     f"training diverged: loss {loss}, epoch {round(epoch)} of {epochs}: {error}; lower the learning "
@@ -191,7 +193,20 @@ def train_text(
         trainer.remove_callback(PrinterCallback)  # it prints to stdout, which is for data
         trainer.train(resume_from_checkpoint=None if done is None else str(done.last))
         rounds = [entry["eval_nDCGf"] for entry in trainer.state.log_history if "eval_nDCGf" in entry]
-    return ranker, rounds
+        # Read anew: on a GPU, what the trainer leaves goes on in half precision, and a saved f-ranker would not.
+        best = open_encoder(Path(trainer.state.best_model_checkpoint), heads=None, max_length=None, device=device)
+    return Encoder(best), rounds
+
+
+@contextmanager
+def _whole_precision(encoder: CrossEncoder) -> Iterator[None]:
+    """Without the half precision that the trainer puts around the forward pass: it makes ties of scores that differ."""
+    around = vars(encoder).pop("forward", None)
+    try:
+        yield
+    finally:
+        if around is not None:
+            encoder.forward = around
 
 
 def _precision(encoder: CrossEncoder) -> dict[str, bool]:

@@ -51,7 +51,7 @@ def test_killed_moved_and_resumed_is_the_same_as_unbroken(encoder, tmp_path, mon
         expected = world.train_in_epochs(encoder, tmp_path / "a")
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(encoder), str(tmp_path / "b")],
-        env={**os.environ, "PYTHONPATH": str(Path(world.__file__).parent)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(world.__file__).parent), *sys.path])},
         stderr=subprocess.PIPE,
         text=True,
     ) as broken:

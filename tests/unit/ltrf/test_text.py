@@ -14,6 +14,7 @@ import pytest
 import gainful as gf
 import planted as world
 from gainful.errors import DataError, GainfulError
+from gainful.ltrf import text
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
@@ -40,6 +41,28 @@ class TestEndToEnd:
         rounds = ranker.validation["rounds"]
         assert len(rounds) == world.SETTINGS["epochs"]
         assert ranker.validation["nDCGf"] == pytest.approx(max(rounds), abs=1e-12)
+
+    def test_epochs_are_measured_in_whole_precision(self, encoder, monkeypatch):
+        """On a GPU the trainer puts half precision around the forward pass; here, something coarser still.
+
+        Ties of rounded scores must not choose the epoch, nor stay with the f-ranker.
+        """
+
+        def rounding(model, **options):
+            plain = model.forward
+
+            def forward(*inputs, **rest):
+                found = plain(*inputs, **rest)
+                return {**found, "scores": 0.0 * found["scores"]}
+
+            model.forward = forward
+            return trainer_of(model, **options)
+
+        trainer_of = text._trainer
+        monkeypatch.setattr(text, "_trainer", rounding)
+        found = gf.ltrf.train(world.planted_text(40, 1), gains=world.GAINS, settings=settings(encoder, epochs=1))
+        assert len(set(found.score(world.planted_text(10, 2)).tolist())) > 5
+        assert found.validation["rounds"] == pytest.approx([found.validation["nDCGf"]], abs=1e-12)
 
     def test_loading_changes_no_score(self, ranker, saved, unseen):
         loaded = gf.ltrf.FRanker.load(saved, device="cpu")
