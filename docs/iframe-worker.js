@@ -9,10 +9,13 @@ if (window.location.protocol === "file:") {
         const attach = () => {
           document.body.appendChild(frame);
           const scope = frame.contentWindow;
+          // As with a worker, an answer comes later, and is a copy.
           scope.postMessage = (data) => {
-            const event = new MessageEvent("message", { data });
-            this.dispatchEvent(event);
-            if (this.onmessage) this.onmessage(event);
+            const event = new MessageEvent("message", { data: structuredClone(data) });
+            setTimeout(() => {
+              this.dispatchEvent(event);
+              if (this.onmessage) this.onmessage(event);
+            });
           };
           scope.importScripts = () => Promise.resolve();
           const script = scope.document.createElement("script");
@@ -27,7 +30,10 @@ if (window.location.protocol === "file:") {
     }
 
     postMessage(data) {
-      this.started.then((scope) => scope.dispatchEvent(new scope.MessageEvent("message", { data })));
+      const copy = structuredClone(data);
+      this.started.then((scope) => {
+        setTimeout(() => scope.dispatchEvent(new scope.MessageEvent("message", { data: copy })));
+      });
     }
 
     terminate() {
