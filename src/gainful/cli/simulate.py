@@ -63,6 +63,8 @@ def simulate(
 def refuse_if_occupied(folder: Path) -> None:
     """Raise if there is anything at that place that writing would destroy."""
     if folder.is_dir():
+        if os.path.samefile(folder, os.curdir):  # which is renamed in the end, and nobody can stay in what is gone
+            raise DataError(f"{folder}: expected a folder to be made, got the one you are in: name one inside of it")
         if any(folder.iterdir()):
             raise DataError(
                 f"{folder}: expected a new or empty folder, got one with files in it: name another, or remove it"

@@ -44,6 +44,12 @@ class TestFolder:
         message = f"gainful: error: {tmp_path / 'mine'}: expected a new or empty folder, got a file: name another\n"
         assert gainful("simulate", tmp_path / "mine", *SMALL) == (1, "", message)
 
+    def test_folder_one_is_in_is_refused(self, gainful, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        message = ".: expected a folder to be made, got the one you are in: name one inside of it"
+        assert gainful("simulate", ".", *SMALL) == (1, "", f"gainful: error: {message}\n")
+        assert list(tmp_path.iterdir()) == []
+
     def test_never_half_written(self, gainful, tmp_path, monkeypatch):
         written = []
 
