@@ -32,7 +32,7 @@ def score(
     name
         Of the run; the loss if not given.
     device
-        Text: cpu, cuda or mps; by default the best there is.
+        Text: cpu, cuda, cuda:1 (a GPU by its number) or mps; by default the best there is.
 
     Returns
     -------
