@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +21,7 @@ from gainful.evaluate import evaluate
 from gainful.measures import Measure
 from gainful.progress import track
 from gainful.report.analyses import ANALYSES, Analysis, Content, Task, attempt
+from gainful.report.command import command_line, python_line
 from gainful.report.why import can_be_explained, reasons
 
 # Rankings that are explained: more make a page too large to open.
@@ -244,35 +244,6 @@ def _why(given: Inputs, scores: Scores) -> Content:
         ranks=given.settings["cutoff"],
     )
     return {"systems": chosen, **content}
-
-
-def command_line(given: Inputs) -> str | None:
-    """What to type to get this report again, but for the file it goes to; None if it was not made from files."""
-    if given.sources is None:
-        return None
-    words = ["gainful", "report", *given.sources]
-    for measure in given.measures:
-        words += ["-m", str(measure)]
-    for name, value in _unusual(given).items():
-        words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
-    return shlex.join(words)
-
-
-def python_line(given: Inputs) -> str:
-    """The same as a call."""
-    settings = "".join(f", {name}={value!r}" for name, value in _unusual(given).items())
-    first, rest = "qrels", "runs"
-    if given.sources is not None:
-        first, rest = repr(given.sources[0]), repr(list(given.sources[1:]))
-    return f"gf.report({first}, {rest}, {[str(measure) for measure in given.measures]}{settings})"
-
-
-def _unusual(given: Inputs) -> dict[str, Any]:
-    """Settings and policies that are not the defaults; the seed is always told."""
-    from gainful.report import DEFAULTS
-
-    every = {**given.settings, **given.policies.to_dict()}
-    return {name: value for name, value in every.items() if name == "seed" or value != DEFAULTS[name]}
 
 
 def _numbers(values: Any, digits: int = 6) -> list[float | None]:

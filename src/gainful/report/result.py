@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from gainful.charts import load_altair
 from gainful.errors import DataError, MissingExtraError
 from gainful.io.write import write_atomically
+from gainful.report.command import with_output
 from gainful.report.page import report_page
 
 SUFFIXES = (".html", ".htm")
@@ -47,7 +47,7 @@ class Report:
         """The page as text; `path` is the file that its command line names."""
         contents = self.to_dict()
         if contents["command"] is not None:
-            contents["command"] += f" -o {shlex.quote(str(path or 'report.html'))}"
+            contents["command"] = with_output(contents["command"], str(path or "report.html"))
         return report_page(contents)
 
     def save(self, path: str | Path) -> None:

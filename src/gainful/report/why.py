@@ -22,8 +22,8 @@ GAIN_FAMILY = ("nDCG", "DCG", "CG")
 BINARY = ("AP", "P", "R", "RR")
 # The largest losses of a topic that are shown one by one.
 LOSSES = 10
-# Contributions are told to a ten-thousandth, as scores are.
-_SCALE = 10_000
+# Contributions are told to a millionth, as scores are: their sum over the ranks is the score in four digits.
+_SCALE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,7 +68,10 @@ def with_unjudged(qrels: Qrels, runs: Sequence[Run], ranks: int, policies: Polic
         return Qrels(judged, name=qrels.name)
     # As coarse as trec_eval compares scores: all that may be among the first, whatever breaks the ties.
     place = pl.col("score").cast(pl.Float32).rank("min", descending=True).over("query_id")
-    first = [run.frame.lazy().filter(place <= ranks).select("query_id", "doc_id") for run in runs]
+    frames = [run.frame.lazy() for run in runs]
+    if policies.duplicates == "first":  # what is dropped holds no rank
+        frames = [frame.unique(["query_id", "doc_id"], keep="first", maintain_order=True) for frame in frames]
+    first = [frame.filter(place <= ranks).select("query_id", "doc_id") for frame in frames]
     topics = judged.lazy().select("query_id").unique()
     others = (
         pl.concat(first)

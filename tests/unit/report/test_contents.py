@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import shlex
 
 import numpy as np
 import pytest
@@ -223,6 +225,32 @@ class TestCommand:
             "--unjudged condensed"
         )
         assert "seed=3, unjudged='condensed')" in found.contents["python"]
+
+    def test_repeats_the_page_byte_for_byte_elsewhere(self, made, tmp_path, monkeypatch, gainful):
+        """Numbers with many digits, and names with spaces, quotes and dashes in front."""
+        for folder in ("one", "two"):
+            (tmp_path / folder).mkdir()
+            gf.write_qrels(made.qrels, tmp_path / folder / "it's q.txt")
+            for run, name in zip(made.runs[:2], ("-a", "$(b)"), strict=True):
+                gf.write_run(run, tmp_path / folder / f"{name}.txt")
+        monkeypatch.chdir(tmp_path / "one")
+        gf.report(
+            *("it's q.txt", ["-a.txt", "$(b).txt"], "AP"),
+            baseline="-a",
+            confidence=0.912345678,
+            alpha=0.0123456789,
+            resamples=20,
+            trials=2,
+        ).save("-o.html")
+        page = (tmp_path / "one" / "-o.html").read_bytes()
+        command = json.loads(re.search(rb'id="contents">(.*?)</script>', page)[1])["command"]
+        assert command == (
+            "gainful report -o=-o.html -m AP --baseline=-a --confidence 0.912345678 --alpha 0.0123456789 "
+            """--resamples 20 --trials 2 --seed 0 -- 'it'"'"'s q.txt' -a.txt '$(b).txt'"""
+        )
+        monkeypatch.chdir(tmp_path / "two")
+        gainful(*shlex.split(command)[1:])
+        assert (tmp_path / "two" / "-o.html").read_bytes() == page
 
     def test_there_is_none_for_objects(self):
         found = gf.report({"1": {"a": 1}}, {"1": ["a"]}, "AP")
