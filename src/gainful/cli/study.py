@@ -22,6 +22,7 @@ from gainful.errors import DataError
 from gainful.io.compression import split_compression
 from gainful.io.write import write_atomically
 from gainful.ltrf.targets import LOSSES, Loss
+from gainful.report.result import check_page_path
 from gainful.studies.forbidden_documents import forbidden_documents as study_forbidden_documents
 from gainful.studies.gain_discount import gain_discount as study_gain_discount
 from gainful.studies.incomplete_judgments import incomplete_judgments as study_incomplete_judgments
@@ -68,8 +69,8 @@ class Studied:
     @contextmanager
     def working(self, shown: Shown) -> Iterator[None]:
         """Around the computation: refuses what cannot be written before it starts, and shows how far it is."""
-        if self.page is not None and self.page.suffix.lower() != ".html":
-            raise DataError(f"{self.page}: expected a name that ends in .html")
+        if self.page is not None:
+            check_page_path(self.page)
         targets = [path for path in (shown.output, shown.chart, self.page) if path is not None]
         check_targets(targets, [path for text in self.collection for path in _collection(text)[1] if path])
         with shown.working():

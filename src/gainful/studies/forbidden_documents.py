@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gainful.errors import GainfulError
+from gainful.ltrf.data import read_examples
 from gainful.ltrf.settings import Settings
 from gainful.ltrf.targets import LOSSES, Loss
 from gainful.meta.checks import check_count, check_finite
@@ -32,7 +33,7 @@ from gainful.studies.forbidden_documents_learning import (
 from gainful.studies.result import Exhibit, Finding, Study, absences
 
 PAPER = "Carmel, Cohen, Ingber and Kravi: IR Evaluation and Learning in the Presence of Forbidden Documents, SIGIR 2022"
-_NEVER = "its product reviews were not published, and no other data have votes and marks of spam"
+_NEVER = "the paper's product reviews were not published, and no other data have votes and marks of spam"
 _EXAMPLES = "needs examples to learn from: judged pairs of query and document"
 
 
@@ -117,6 +118,8 @@ def forbidden_documents(
     check_count("cutoff", cutoff)
     check_count("draws", draws, least=2, why=", for one draw contradicts no other")
     check_resamples(resamples)
+    # Before any long work, should there be no such file.
+    examples = None if examples is None else read_examples(examples)
     loaded = load_collections(collections, seed=seed, runs_needed=False)
     found = [find(one, plan) for one in track(loaded, len(loaded), "Setting measures against each other")]
     learnt = None

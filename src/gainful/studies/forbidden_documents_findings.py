@@ -115,7 +115,7 @@ def _more_reliable(name: str, compared: Compared) -> Finding:
     return Finding(
         claim="nDCGf and nDCGmin are more reliable than nDCGorg",
         collection=name,
-        holds=min(phi["nDCGf"], phi["nDCGmin"]) > phi["nDCGorg"],
+        holds=phi["nDCGf"] > phi["nDCGorg"] and phi["nDCGmin"] > phi["nDCGorg"],  # not if one is NaN
         evidence="Φ: " + ", ".join(f"{norm} {value:.4f}" for norm, value in phi.items()),
     )
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import polars as pl
 
 from gainful.data.policies import Policies
 from gainful.data.scores import Scores
-from gainful.errors import GainfulError
 from gainful.evaluate import evaluate
 from gainful.meta.agreement import Agreement, agreement
 from gainful.meta.boundedness import Boundedness, boundedness
 from gainful.meta.reliability import Reliability, reliability
 from gainful.meta.sensitivity import PairTests, Sensitivity, sensitivity
 from gainful.meta.stability import Stability, stability
-from gainful.studies.collections import StudyCollection
-
-T = TypeVar("T")
+from gainful.studies.collections import StudyCollection, named
 
 NORMS = ("nDCGorg", "nDCGmin", "nDCGf")
 # Unjudged documents are left out: a run is then a ranker of the judged ones, those it did not return being filtered.
@@ -150,28 +145,20 @@ def find(one: StudyCollection, plan: Plan) -> Found:
     elif one.too_few is not None:
         lacking |= dict.fromkeys(OF_PAIRS, one.too_few)
     gains = dict.fromkeys(negative, plan.forbidden)
-    return Found(
-        one=one,
-        lengths=_named(one, _lengths) if "Table 4" not in lacking else None,
-        bounds=_named(one, lambda one: _bounds(one, gains, plan)) if "Table 5" not in lacking else None,
-        compared=_named(one, lambda one: _compare(one, gains, plan)) if "Figure 1" not in lacking else None,
-        lacking=lacking,
-    )
-
-
-def _named(one: StudyCollection, work: Callable[[StudyCollection], T]) -> T:
-    """What is refused is refused of this collection."""
-    try:
-        return work(one)
-    except GainfulError as error:
-        raise type(error)(f"collection {one.name!r}: {error}") from None
+    with named(one.name):
+        return Found(
+            one=one,
+            lengths=_lengths(one) if "Table 4" not in lacking else None,
+            bounds=_bounds(one, gains, plan) if "Table 5" not in lacking else None,
+            compared=_compare(one, gains, plan) if "Figure 1" not in lacking else None,
+            lacking=lacking,
+        )
 
 
 def _lengths(one: StudyCollection) -> pl.DataFrame:
     scores = evaluate(one.qrels, one.runs, "NumRet", unjudged="condensed")
     return (
         scores.to_frame()
-        .filter(pl.col("query_id") != "all")
         .group_by("run", maintain_order=True)
         .agg(
             pl.col("score").mean().alias("mean"),
@@ -187,7 +174,7 @@ def _bounds(one: StudyCollection, gains: dict[float, float], plan: Plan) -> Boun
 
 
 def _compare(one: StudyCollection, gains: dict[float, float], plan: Plan) -> Compared:
-    listed = ",".join(f"{label:g}:{gain:g}" for label, gain in gains.items())
+    listed = ",".join(f"{label!r}:{gain!r}" for label, gain in gains.items())
     measures = [f"{norm}(gain={{{listed}}})@{plan.cutoff}" for norm in NORMS]
     scores = evaluate(one.qrels, one.runs, measures, unjudged="condensed")
     half = max(1, len(scores.topics) // 2)

@@ -13,7 +13,7 @@ import polars as pl
 from gainful.errors import GainfulError
 from gainful.evaluate import evaluate
 from gainful.ltrf.comparison import LossComparison, compare
-from gainful.ltrf.data import Examples, read_examples
+from gainful.ltrf.data import Examples
 from gainful.ltrf.settings import Settings
 from gainful.ltrf.targets import Loss, Scale, read_scale
 from gainful.meta.boundedness import boundedness
@@ -99,7 +99,7 @@ class Learnt:
 
 
 def learn(
-    source: Any,
+    examples: Examples,
     *,
     forbidden: float,
     gains: Mapping[float, float] | str | None,
@@ -111,12 +111,11 @@ def learn(
 
     Parameters
     ----------
-    source
-        The examples.
+    examples
+        Judged pairs of query and document.
     forbidden, gains, losses, seed, settings
         See `forbidden_documents`.
     """
-    examples = read_examples(source)
     name = Path(examples.name).name
     labels = sorted(set(examples.labels.tolist()))
     given = {label: forbidden if label < 0 else label for label in labels} if gains is None else gains
@@ -297,8 +296,7 @@ def _of_models(name: str, rows: Mapping[str, Mapping[str, Any]], losses: Sequenc
             evidence=", ".join(f"{model} {value[model]:.4f}" for model in order),
         )
     if "rank-only" in rows:
-        models = [model for model in rows if model not in ("lambdarank", "filter-none")]
-        top = max(models, key=lambda model: float(rows[model][zero]))
+        top = max(rows, key=lambda model: float(rows[model][zero]))
         yield Finding(
             claim="Ranking without filtering has the highest nDCG0, which does not see forbidden documents",
             collection=name,

@@ -11,7 +11,7 @@ from gainful.stats.resample import check_resamples
 from gainful.studies.collections import Collections, load_collections
 from gainful.studies.gain_discount_exhibits import NEEDS, exhibits
 from gainful.studies.gain_discount_findings import findings
-from gainful.studies.gain_discount_found import Found, Plan, label_shares, steps
+from gainful.studies.gain_discount_found import DISCOUNT, Found, Plan, label_shares, steps
 from gainful.studies.result import Exhibit, Study
 
 PAPER = "Kanoulas and Aslam: Empirical Justification of the Gain and Discount Function for nDCG, CIKM 2009"
@@ -105,7 +105,7 @@ def gain_discount(
     for step in track(work, len(work), "Searching gains and discounts"):
         step()
     if not any(one.discounts for one in found):
-        (_, why), _ = next(iter(found[0].failed.items()))
+        why = next(why for kind, why in found[0].failed if kind == DISCOUNT)
         raise DataError(f"collection {found[0].name!r}: {why}")
     made = exhibits(found, plan)
     return Study(

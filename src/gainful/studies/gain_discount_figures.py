@@ -16,13 +16,15 @@ from gainful.tune.optimum import OPTIMAL, Candidate, Part
 if TYPE_CHECKING:
     import altair
 
+# A discount has the same colour in all figures.
+_AS_DRAWN = (OPTIMAL, "log2", "zipf", "linear")
 _FREE, _FIXED = "free to rise", "never rising"
 
 
 def figure_2(found: Sequence[Found]) -> Exhibit:
     """The optimal discount beside those that people use."""
     frame = _stacked(
-        _discount(one.name, part, {name: part[name] for name in (OPTIMAL, "log2", "zipf", "linear")})
+        _discount(one.name, part, {name: part[name] for name in _AS_DRAWN})
         for one in found
         for _, part in sorted(one.discounts.items())
     )
@@ -82,6 +84,7 @@ def figure_4(deep: dict[str, Part]) -> Exhibit:
             x=Axis(field="topics", title="topics", whole=True, own=True),
             y=Axis(field="Φ", title="Φ", domain=(0, 1)),
             by="discount",
+            names=_AS_DRAWN,
         ),
         brief=_near(frame, "topics", (10, 25, 50, 100), "discount", "Φ"),
     )

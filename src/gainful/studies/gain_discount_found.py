@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import polars as pl
 
 from gainful.data.align import align
 from gainful.data.policies import Policies
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError
 from gainful.evaluate import evaluate
 from gainful.io.read import iterate_runs
 from gainful.meta.sensitivity import Sensitivity, sensitivity
-from gainful.studies.collections import StudyCollection
+from gainful.studies.collections import StudyCollection, named
 from gainful.tune.fit import MANY, Method, Target
 from gainful.tune.optimize import optimize
 from gainful.tune.optimum import OPTIMAL, Candidate, Optimum, Part
@@ -56,17 +56,7 @@ class Plan:
 
     def settings(self) -> dict[str, object]:
         """As a study keeps them."""
-        return {
-            "cutoff": self.cutoff,
-            "discount_cutoffs": list(self.discount_cutoffs),
-            "gain_cutoffs": list(self.gain_cutoffs),
-            "phi": self.phi,
-            "best": self.best,
-            "starts": self.starts,
-            "splits": self.splits,
-            "resamples": self.resamples,
-            "seed": self.seed,
-        }
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -134,14 +124,20 @@ def steps(one: StudyCollection, plan: Plan, found: Found) -> list[Callable[[], N
     def test_pairs() -> None:
         found.pairs.update(_pairs(one, plan, found))
 
-    return [
+    of_discounts = [
         *(do(DISCOUNT, k, found.discounts) for k in reversed(plan.discount_cutoffs)),
         do(FREE, plan.cutoff, found.free_discount, constrained=False),
-        *(
-            do(GAIN, k, found.gains, target="gain", constrained=False)
-            for k in sorted({*plan.gain_cutoffs, *plan.discount_cutoffs})
-        ),
-        *(do(BOTH, k, found.both, target="both") for k in sorted({*plan.gain_cutoffs, plan.cutoff})),
+    ]
+    of_gains, of_both = {*plan.gain_cutoffs, *plan.discount_cutoffs}, {*plan.gain_cutoffs, plan.cutoff}
+    labels = sum(label > 0 for label in one.label_ratios())
+    if labels < 2:
+        why = f"gains are weighed against each other: expected at least 2 labels above 0, got {labels}"
+        found.failed.update({(GAIN, why): list(of_gains), (BOTH, why): list(of_both)})
+        return of_discounts
+    return [
+        *of_discounts,
+        *(do(GAIN, k, found.gains, target="gain", constrained=False) for k in sorted(of_gains)),
+        *(do(BOTH, k, found.both, target="both") for k in sorted(of_both)),
         test_pairs,
     ]
 
@@ -191,10 +187,8 @@ def variant(gain: str, discount: str) -> str:
 
 def label_shares(one: StudyCollection, depth: int) -> pl.DataFrame:
     """Figure 5: per rank and label above 0, the share of all rankings with a document of that label at that rank."""
-    try:
+    with named(one.name):
         rankings = align(one.qrels, iterate_runs(one.runs), Policies())
-    except GainfulError as error:
-        raise type(error)(f"collection {one.name!r}: {error}") from None
     shares = rankings.grades_by_rank(depth)
     wanted = [at for at, label in enumerate(rankings.grades) if label > 0]
     return pl.concat(

@@ -117,7 +117,8 @@ def incomplete_judgments(
     lacking: dict[str, dict[str, str]] = {}
     for one, used in zip(loaded, kept, strict=True):
         if used.too_few is not None:
-            left = f" that returned {least_returned:.0%} of what they could" if len(one.runs) > len(used.runs) else ""
+            short = len(used.runs) < min(2, len(one.runs))
+            left = f" that returned {least_returned:.0%} of what they could" if short else ""
             lacking[one.name] = dict.fromkeys((*_OF_ORDERS, *_OF_DECISIONS, *_OF_WEIGHTS), f"{used.too_few}{left}")
             continue
         found = _deplete(used, steps, trials, heavier, rel, pairs, alpha, seed)
@@ -168,7 +169,7 @@ def _deplete(
     alpha: float,
     seed: int,
 ) -> Robustness:
-    of = "" if rel == 1 else f"(rel={rel:g})"
+    of = "" if rel == 1 else f"(rel={float(rel)!r})"
     with named(one.name):
         return robustness(
             one.qrels,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gainful.charts import COLOURS, load_altair, styled
+from gainful.studies.panels import listed
 
 if TYPE_CHECKING:
     import altair
@@ -45,7 +46,7 @@ def tau_chart(frame: pl.DataFrame, *, title: str, names: list[str]) -> altair.To
     some = frame["low"].is_not_nan().any()
     layers = alt.layer(*((rule, band, lines) if some else (rule, lines)), data=frame.fill_nan(None))
     chart = layers.properties(width=_WIDTH, height=_HEIGHT).facet(
-        facet=alt.Facet("collection:N", title=None, sort=None), columns=2
+        facet=alt.Facet("collection:N", title=None, sort=listed(frame, "collection")), columns=2
     )
     return styled(chart, title)
 
@@ -75,7 +76,10 @@ def decisions_chart(frame: pl.DataFrame, *, names: list[str]) -> altair.TopLevel
     chart = (
         alt.layer(rule, lines, data=long)
         .properties(width=_WIDTH, height=_HEIGHT)
-        .facet(column=alt.Column("what:N", title=None), row=alt.Row("collection:N", title=None, sort=None))
+        .facet(
+            column=alt.Column("what:N", title=None),
+            row=alt.Row("collection:N", title=None, sort=listed(frame, "collection")),
+        )
     )
     return styled(chart, "How far pairs of runs are decided as under all judgments")
 

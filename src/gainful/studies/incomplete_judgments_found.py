@@ -92,7 +92,7 @@ def findings_of_orders(one: Depleted) -> Iterator[Finding]:
     )
     above = int((infap > bpref).sum())
     yield _finding(one, "infAP has a higher τ than bpref at every level", above == most, f"at {above} of {most} levels")
-    yield _lowest_knee(one, "tau", f"nDCG has a τ above {KNEE:g} from a lower level on than bpref and infAP")
+    yield _lowest_knee(one, "tau", f"nDCG's τ exceeds {KNEE:g} at a lower level than those of bpref and infAP")
     falls = {measure: 1.0 - float(one.tau(measure)[0]) for measure in MEASURES}
     yield _finding(
         one,
@@ -133,7 +133,7 @@ def findings_of_decisions(one: Depleted) -> Iterator[Finding]:
             f"lowest accuracy {lowest:.3f}",
         )
     yield _lowest_knee(
-        one, "accuracy", f"nDCG has an accuracy above {KNEE:g} from a lower level on than bpref and infAP"
+        one, "accuracy", f"nDCG's accuracy exceeds {KNEE:g} at a lower level than those of bpref and infAP"
     )
     lost = {measure: float(np.mean(one.decided(measure, "false_positive"))) for measure in MEASURES}
     if not np.isnan(list(lost.values())).any():  # there are differences to lose

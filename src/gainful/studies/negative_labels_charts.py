@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gainful.charts import COLOURS, load_altair, styled
+from gainful.studies.panels import listed
 
 if TYPE_CHECKING:
     import altair
@@ -44,7 +45,7 @@ def ranks_chart(frame: pl.DataFrame) -> altair.TopLevelMixin:
         .encode(x=alt.X("nDCGorg:Q", scale=scale), y=alt.Y("nDCGorg:Q", scale=scale))
     )
     layers = alt.layer(same, dots, data=frame).properties(width=_SQUARE, height=_SQUARE)
-    chart = layers.facet(facet=alt.Facet("collection:N", title=None, sort=None), columns=3)
+    chart = layers.facet(facet=alt.Facet("collection:N", title=None, sort=listed(frame, "collection")), columns=3)
     return styled(chart, "Ranks of the runs with negative gains and without, the best at the top right")
 
 
@@ -64,7 +65,7 @@ def error_chart(frame: pl.DataFrame) -> altair.TopLevelMixin:
             tooltip=["measure:N", "topics:Q", alt.Tooltip("error:Q", title="error rate", format=".2%")],
         )
     )
-    return styled(_panels(alt, lines), "Pairs of runs ordered the wrong way, by number of topics")
+    return styled(_panels(alt, frame, lines), "Pairs of runs ordered the wrong way, by number of topics")
 
 
 def power_chart(frame: pl.DataFrame) -> altair.TopLevelMixin:
@@ -83,7 +84,7 @@ def power_chart(frame: pl.DataFrame) -> altair.TopLevelMixin:
             tooltip=["measure:N", "level:Q", alt.Tooltip("share:Q", title="pairs that differ", format=".1%")],
         )
     )
-    return styled(_panels(alt, lines), "Pairs of runs that differ at a level of significance")
+    return styled(_panels(alt, frame, lines), "Pairs of runs that differ at a level of significance")
 
 
 def _key(alt: Any) -> dict[str, Any]:
@@ -94,7 +95,6 @@ def _key(alt: Any) -> dict[str, Any]:
     }
 
 
-def _panels(alt: Any, lines: Any) -> Any:
-    return lines.properties(width=_PANEL, height=_PANEL).facet(
-        column=alt.Column("cutoff:O", title="cutoff"), row=alt.Row("collection:N", title=None, sort=None)
-    )
+def _panels(alt: Any, frame: pl.DataFrame, lines: Any) -> Any:
+    row = alt.Row("collection:N", title=None, sort=listed(frame, "collection"))
+    return lines.properties(width=_PANEL, height=_PANEL).facet(column=alt.Column("cutoff:O", title="cutoff"), row=row)

@@ -139,14 +139,12 @@ def _ranks(compared: list[Compared]) -> Exhibit:
     frames = []
     for one in compared:
         ranks = dict(zip(NORMS, one.agreed.ranks, strict=True))
-        frames.append(
-            pl.DataFrame({"collection": [one.name] * len(one.agreed.systems), "run": list(one.agreed.systems), **ranks})
-        )
-    frame = pl.concat(frames).sort("collection", "nDCGorg", maintain_order=True)
+        runs = list(one.agreed.systems)
+        frames.append(pl.DataFrame({"collection": [one.name] * len(runs), "run": runs, **ranks}))
+    frame = pl.concat(some.sort("nDCGorg", maintain_order=True) for some in frames)
     moved = frame.with_columns(places=pl.col("nDCGorg") - pl.col("nDCG0"))
-    brief = moved.sort(pl.col("places").abs(), descending=True, maintain_order=True).group_by(
-        "collection", maintain_order=True
-    )
+    by_places = moved.sort(pl.col("places").abs(), descending=True, maintain_order=True)
+    most = [by_places.filter(pl.col("collection") == one.name).head(5) for one in compared]
     return Exhibit(
         name="Figure 2c",
         title="Rank of each run by nDCGorg and by nDCG0",
@@ -154,7 +152,7 @@ def _ranks(compared: list[Compared]) -> Exhibit:
         "nDCGmin; a screen shows the runs that move most.",
         frame=frame,
         draw=lambda: ranks_chart(frame),
-        brief=brief.head(5),
+        brief=pl.concat(most),
     )
 
 

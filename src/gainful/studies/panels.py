@@ -104,7 +104,7 @@ def panels(
         Further columns to tell when pointed at.
     """
     alt = load_altair()
-    names = _listed(frame, by) if names is None else list(names)
+    names = listed(frame, by) if names is None else list(names)
     rows = frame["collection"].n_unique()
     columns = frame[column].n_unique() if column else 1
     width, height = _ALONE if rows == columns == 1 else _SIZE
@@ -135,15 +135,16 @@ def panels(
     # Also of one collection: others of the study may not allow the figure.
     if titled or columns == 1:
         wrapped, across = (column, columns // rows) if titled and column else ("collection", _ACROSS)
-        whole = whole.facet(alt.Facet(f"{wrapped}:N", title=None, sort=_listed(frame, wrapped)), columns=across)
+        whole = whole.facet(alt.Facet(f"{wrapped}:N", title=None, sort=listed(frame, wrapped)), columns=across)
     else:
-        row = alt.Row("collection:N", title=None, sort=_listed(frame, "collection"))
-        whole = whole.facet(row=row, column=alt.Column(f"{column}:N", title=None, sort=_listed(frame, str(column))))
+        row = alt.Row("collection:N", title=None, sort=listed(frame, "collection"))
+        whole = whole.facet(row=row, column=alt.Column(f"{column}:N", title=None, sort=listed(frame, str(column))))
     whole = whole.resolve_scale(**{name: "independent" for name, axis in (("x", x), ("y", y)) if axis.own})
     return styled(whole, title)
 
 
-def _listed(frame: pl.DataFrame, column: str) -> list[str]:
+def listed(frame: pl.DataFrame, column: str) -> list[str]:
+    """What there is in a column, as it comes: without it, panels would stand in the order of the alphabet."""
     return list(dict.fromkeys(frame[column]))
 
 

@@ -190,8 +190,11 @@ def with_published(ours: pl.DataFrame, published: Sequence[Mapping[str, object]]
     """
     rows = [{**row, "collection": f"{row['collection']}{PUBLISHED}"} for row in published]
     theirs = pl.DataFrame(rows, infer_schema_length=None)
-    same = {name: ours.schema[name] for name in theirs.columns if name in ours.schema}
-    return pl.concat([ours, theirs.cast(same)], how="diagonal")  # type: ignore[arg-type]
+    shared = [name for name in theirs.columns if name in ours.schema]
+    # A column in which we have nothing has no type of its own.
+    ours = ours.with_columns(pl.col(name).cast(theirs.schema[name]) for name in shared if ours.schema[name] == pl.Null)
+    theirs = theirs.with_columns(pl.col(name).cast(ours.schema[name]) for name in shared)
+    return pl.concat([ours, theirs], how="diagonal")
 
 
 def absences(lacking: Mapping[str, Mapping[str, str]], exhibits: Iterable[Exhibit]) -> dict[str, str]:

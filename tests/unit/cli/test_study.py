@@ -1,6 +1,7 @@
 """`gainful study …`: what it reads, prints and refuses, whichever the study."""
 
 import json
+import sys
 
 import pytest
 
@@ -111,6 +112,14 @@ def test_what_is_refused(folder, gainful, command, words, message):
     status, out, err = gainful("study", command, *words)
     assert (status, out) == (1, "")
     assert err.startswith(f"gainful: error: {message}")
+
+
+def test_a_page_without_its_packages_is_refused_before_any_work(folder, gainful, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    monkeypatch.setattr("gainful.cli.study.study_negative_labels", lambda *_, **__: pytest.fail("worked already"))
+    status, _, err = gainful("study", "negative-labels", "qrels.web.txt.gz", "runs", "--page", "study.html")
+    message = "a report needs packages that are not installed: pip install 'gainful[plots]'"
+    assert (status, err) == (1, f"gainful: error: {message}\n")
 
 
 def test_runs_are_needed_to_deplete(folder, gainful):

@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -17,9 +18,10 @@ import reference
 from gainful.data.simulate import simulate
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf.settings import Settings
+from gainful.studies.collections import load_collections
 from gainful.studies.forbidden_documents import forbidden_documents
 from gainful.studies.forbidden_documents_findings import findings
-from gainful.studies.forbidden_documents_found import Plan
+from gainful.studies.forbidden_documents_found import Plan, find
 from gainful.studies.forbidden_documents_learning import _of_models
 
 DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
@@ -270,6 +272,7 @@ class TestVerdicts:
             (changed("powers", nDCGorg=lambda level: 0.2 if level < 0.5 else 0.695), []),  # they may meet
             (changed("powers", nDCGf=0.685), [6]),
             (changed("phis", nDCGorg=0.5), [7]),
+            (changed("phis", nDCGmin=math.nan), [7, 8]),  # where all runs score the same
             (changed("phis", nDCGf=0.5), [8]),
         ],
     )
@@ -316,6 +319,30 @@ class TestWhatDataDoNotAllow:
         assert ours(study, "Table 5")["collection"].unique().to_list() == ["one"]
         with pytest.raises(DataError, match="study forbidden-documents: no figure could be made of these data"):
             study.chart()
+
+    def test_one_topic(self):
+        """It has no standard deviation; and a topic may be called 'all'."""
+        run = {"all": {"a": 2.0, "u": 1.0}}
+        study = forbidden_documents({"one": ({"all": {"a": 1, "b": -2}}, {"r": run, "s": run})}, resamples=5)
+        assert ours(study, "Table 4").rows() == [("one", 1.0, None, 1.0)]
+        assert study.absent["Figure 1"] == "one needs at least 2 judged topics, got 1"
+
+    def test_gains_are_not_rounded(self):
+        """nDCGf of the forbidden document at rank 1 and a good one at rank 2, over all that may be gained."""
+        low, good = -1000.0625, 1.0
+        run = {"1": {"b": 2.0, "a": 1.0}, "2": {"a": 1.0}}
+        qrels = {"1": {"a": 1, "b": -2.0000001}, "2": {"a": 1, "b": -2.0000001}}
+        other = {"1": {"a": 1.0}, "2": {"b": 1.0}}
+        plan = Plan(forbidden=low, cutoff=2, bound_cutoffs=(2,), draws=2, fuzziness=0.01, resamples=2, seed=0)
+        (one,) = load_collections({"c": (qrels, {"r": run, "s": other})}, seed=0)
+        expected = good / math.log2(3) / (good - low)
+        assert find(one, plan).compared.scores.values[2, 0, 0] == pytest.approx(expected, rel=1e-9)
+
+    def test_examples_are_read_before_any_work(self, made, monkeypatch):
+        module = sys.modules["gainful.studies.forbidden_documents"]
+        monkeypatch.setattr(module, "find", lambda *_: pytest.fail("worked already"))
+        with pytest.raises(DataError, match=r"^nothing\.csv: no such file$"):
+            forbidden_documents({"c": (made.qrels, made.runs)}, examples="nothing.csv")
 
     @pytest.mark.parametrize(
         ("wrong", "message"),
@@ -418,7 +445,8 @@ class TestLearning:
             ({("lambdarank", "nDCGf@3"): 0.1}, []),
             ({("mse", "nDCGf@3"): 0.95}, [1]),
             ({("ordinal", "nDCG0@3"): 0.95}, [2]),
-            ({("filter-none", "nDCG0@3"): 0.95}, []),
+            ({("lambdarank", "nDCG0@3"): 0.95}, [2]),
+            ({("filter-none", "nDCG0@3"): 0.95}, [2]),
         ],
     )
     def test_verdicts_on_models(self, changes, failing):

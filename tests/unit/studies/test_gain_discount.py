@@ -251,6 +251,8 @@ class TestExhibits:
         for exhibit in study.exhibits:
             if exhibit.draw is not None:
                 assert exhibit.chart().to_dict()["config"]["background"] == "white"
+        legends = [study[name].chart().to_dict()["spec"]["layer"][-1]["encoding"] for name in ("Figure 2", "Figure 4")]
+        assert legends[0]["color"]["scale"] == legends[1]["color"]["scale"]  # zipf is of one colour
         assert len(study.chart().to_dict()["vconcat"]) == 8
 
     def test_settings_repeat_it(self, study, made):
@@ -425,10 +427,9 @@ class TestWhatDataDoNotAllow:
         study = gain_discount({"b": (binary, made.runs)}, **SETTINGS)
         absent = {name for name in study.absent if name.startswith(("Table", "Figure"))}
         assert absent == {"Table 2", "Table 3", "Figure 6", "Figure 8", "Figure 9"}
-        why = "target='gain' weighs labels above 0 against each other and needs at least two, got 1: "
-        why += "use target='discount'"
+        why = "gains are weighed against each other: expected at least 2 labels above 0, got 1"
         assert study.absent["Table 2"] == study.absent[f"the optimal gain at 3, 4, {DEEP} on b"] == why
-        with pytest.raises(DataError, match="Table 3 could not be made: target='gain' weighs"):
+        with pytest.raises(DataError, match="Table 3 could not be made: gains are weighed against each other"):
             study["Table 3"]
 
     def test_short_runs(self, made):
@@ -453,6 +454,9 @@ class TestWhatDataDoNotAllow:
             DataError, match=r"collection 'one': .*: expected at least 2 runs to tell apart, got 1: team01-1"
         ):
             gain_discount({"one": (made.qrels, made.runs[:1])}, **SETTINGS)
+        one = made.qrels.frame.filter(pl.col("query_id") == "101")
+        with pytest.raises(DataError, match=r"^collection 'one': .*expected at least 2 topics"):  # not 4, to be split
+            gain_discount({"one": (one, made.runs)}, **SETTINGS)
         with pytest.raises(DataError, match="collection 'none': expected judgments and runs, got no runs"):
             gain_discount({"none": (made.qrels, ())})
         twice = pl.concat([made.runs[0].frame, made.runs[0].frame.head(1)])

@@ -189,7 +189,7 @@ def made_up(
 ORDERS = {
     "highest": "nDCG has the highest τ at most levels",
     "infAP": "infAP has a higher τ than bpref at every level",
-    "knee": "nDCG has a τ above 0.9 from a lower level on than bpref and infAP",
+    "knee": "nDCG's τ exceeds 0.9 at a lower level than those of bpref and infAP",
     "flat": "nDCG's curve is the flattest: at the lowest level, 0.05, its τ has fallen least",
     "40": "nDCG has a τ of 0.9 with 40% of the judgments",
     "5": "nDCG has a τ above 0.5 with 5% of the judgments and fewer",
@@ -197,7 +197,7 @@ ORDERS = {
 DECISIONS = {
     "accuracy": "nDCG decides on pairs of runs as accurately as infAP, or more so, at every level",
     "90": "nDCG decides with an accuracy above 0.9 with 5% of the judgments and fewer",
-    "knee": "nDCG has an accuracy above 0.9 from a lower level on than bpref and infAP",
+    "knee": "nDCG's accuracy exceeds 0.9 at a lower level than those of bpref and infAP",
     "lost": "nDCG loses fewer of the differences that all judgments tell than bpref and infAP",
     "g-mean": "nDCG has as high a g-mean as infAP, or a higher one, with 30% of the judgments and fewer",
 }
@@ -343,6 +343,13 @@ class TestWhatDataDoNotAllow:
     def test_one_run(self):
         study = incomplete_judgments({"c": (QRELS, {"r": RUNS["r"]})})
         assert study.absent["Table 5"] == "c needs at least 2 runs, got 1"
+
+    def test_one_topic(self):
+        """That a run is left out has nothing to do with it."""
+        runs = {**RUNS, "short": {"1": ["a"]}}
+        study = incomplete_judgments({"c": ({"1": QRELS["1"]}, runs)})
+        assert study.absent["Table 5"] == "c needs at least 2 judged topics, got 1"
+        assert study["Table 1"].frame["runs used"][0] == 2
 
 
 @pytest.mark.parametrize(

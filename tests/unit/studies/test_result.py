@@ -107,6 +107,12 @@ def test_published_rows_stand_below_ours():
     ]
 
 
+def test_published_numbers_give_a_column_that_we_have_nothing_in_its_type():
+    ours = pl.DataFrame({"collection": ["mine"], "deviation": [None]})
+    frame = with_published(ours, [{"collection": "TREC 2010", "deviation": 57.4}])
+    assert frame.rows() == [("mine", None), ("TREC 2010 (published)", 57.4)]
+
+
 def test_absences_name_the_collection_where_others_have_the_exhibit():
     lacking = {"a": {"Table 1": "has no runs", "Table 9": "has no runs"}, "b": {"Table 9": "is empty"}}
     assert absences(lacking, [TABLE]) == {
