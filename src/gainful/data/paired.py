@@ -12,8 +12,8 @@ from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import DataError, check_choice
 
 Gaps = Literal["error", "drop"]
-# Mean squares are squared, and must still be numbers.
-_LARGEST = 1e70
+# Sums over millions of topics must still be numbers.
+_LARGEST = 1e300
 
 
 def complete_matrices(
@@ -78,7 +78,7 @@ def _complete(matrix: ScoreMatrix, gaps: Gaps, least_topics: int, remedy: str) -
     if large.any():
         system, topic = (int(at[0]) for at in np.nonzero(large))
         raise DataError(
-            f"{matrix.measure}: expected scores of at most {_LARGEST:g}, since variances must be numbers, too; got "
+            f"{matrix.measure}: expected scores of at most {_LARGEST:g}, since sums of them must be numbers, too; got "
             f"{matrix.values[system, topic]:g} of run {matrix.systems[system]!r} for topic {matrix.topics[topic]!r}: "
             "take smaller gains, or nDCG"
         )
