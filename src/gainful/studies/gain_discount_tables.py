@@ -60,7 +60,7 @@ def table_1(deep: dict[str, Part], plan: Plan) -> Exhibit:
         title=f"Topics that a Φ of {plan.phi:g} takes, by discount",
         text="From the variance components of runs, topics and their interaction, with linear gains. The optimum is "
         "fitted to the same topics, here and in the paper, so it cannot lose: see the table of held-out Φ. The paper's "
-        "text says .9, its table .95, and the column for log2 shows that it is at rank 100.",
+        "text says .9, its table .95; its column for log2 is that for linear gains in Table 3, which is at rank 100.",
         frame=_beside(ours, published, ORDER),
     )
 

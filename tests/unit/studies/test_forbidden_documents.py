@@ -410,6 +410,8 @@ class TestLearning:
         assert models["model"].to_list() == ["filter-all", "filter-none", "rank-only", "filter-only", "bce", "ordinal"]
         filter_all = models.row(0, named=True)
         assert (filter_all["nDCG0@3"], filter_all["Forbidden@3"], filter_all["Empty"]) == (0, 0, 1)
+        screen = learnt["Table 7"].brief["collection"].unique(maintain_order=True)
+        assert screen.to_list() == ["examples", "CQA (published)"]
         assert ours(learnt, "Table 5").row(-1)[:2] == ("examples", 3)
         assert published(learnt, "Table 7", "CQA")[5][1:] == pytest.approx(
             ("ordinal", 0.7609, 0.74, 0.2566, 0.1710, 0.0671, 0.0968)
