@@ -47,5 +47,15 @@ def check_numbers(name: str, values: Any, example: str) -> list[float]:
     return given
 
 
+def check_cutoffs(name: str, cutoffs: Any, *, least: int = 1) -> tuple[int, ...]:
+    """The cutoffs, each once and in order; refuses none, and any that is not a whole number from `least` on."""
+    given = check_numbers(name, cutoffs, "10, 20")
+    if not given:
+        raise GainfulError(f"{name}: expected at least one, got none")
+    for cutoff in given:
+        check_count(name, cutoff, least=least)
+    return tuple(sorted({int(cutoff) for cutoff in given}))
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -9,7 +9,7 @@ from gainful.errors import GainfulError
 from gainful.ltrf.data import read_examples
 from gainful.ltrf.settings import Settings
 from gainful.ltrf.targets import LOSSES, Loss
-from gainful.meta.checks import check_count, check_finite
+from gainful.meta.checks import check_count, check_cutoffs, check_finite
 from gainful.progress import track
 from gainful.stats.resample import check_resamples
 from gainful.studies.collections import Collections, load_collections
@@ -109,7 +109,7 @@ def forbidden_documents(
     plan = Plan(
         forbidden=_negative(forbidden),
         cutoff=cutoff,
-        bound_cutoffs=_cutoffs(bound_cutoffs),
+        bound_cutoffs=check_cutoffs("bound_cutoffs", bound_cutoffs),
         draws=draws,
         fuzziness=fuzziness,
         resamples=resamples,
@@ -159,11 +159,3 @@ def _negative(forbidden: float) -> float:
     if forbidden >= 0:
         raise GainfulError(f"forbidden: expected a gain below 0, such as -10, got {forbidden}")
     return float(forbidden)
-
-
-def _cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
-    if isinstance(cutoffs, str) or not isinstance(cutoffs, Sequence) or not cutoffs:
-        raise GainfulError(f"bound_cutoffs: expected some cutoffs such as [50, 300], got {cutoffs!r}")
-    for cutoff in cutoffs:
-        check_count("bound_cutoffs", cutoff)
-    return tuple(sorted({int(cutoff) for cutoff in cutoffs}))

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gainful.errors import DataError, GainfulError
-from gainful.meta.checks import check_count, check_share
+from gainful.errors import DataError
+from gainful.meta.checks import check_count, check_cutoffs, check_share
 from gainful.progress import track
 from gainful.stats.resample import check_resamples
+from gainful.studies import gain_discount_figures as figures
+from gainful.studies import gain_discount_tables as tables
 from gainful.studies.collections import Collections, load_collections
-from gainful.studies.gain_discount_exhibits import NEEDS, exhibits
 from gainful.studies.gain_discount_findings import findings
-from gainful.studies.gain_discount_found import DISCOUNT, Found, Plan, label_shares, steps
+from gainful.studies.gain_discount_found import BOTH, DISCOUNT, FREE, GAIN, HELD_OUT, Found, Plan, label_shares, steps
 from gainful.studies.result import Exhibit, Study
 
 PAPER = "Kanoulas and Aslam: Empirical Justification of the Gain and Discount Function for nDCG, CIKM 2009"
 _NOT_ASKED = "it was not asked for"
+# What an exhibit stands on, to tell why it could not be made.
+_NEEDS = {
+    "Table 2": GAIN,
+    "Table 3": GAIN,
+    "Figure 8": GAIN,
+    "Figure 6": BOTH,
+    "Figure 9": BOTH,
+    "Figure 3": FREE,
+    "Held-out Φ": HELD_OUT,
+}
 
 
 def gain_discount(
@@ -84,8 +95,8 @@ def gain_discount(
     """
     plan = Plan(
         cutoff=cutoff,
-        discount_cutoffs=_cutoffs("discount_cutoffs", discount_cutoffs, least=2),
-        gain_cutoffs=_cutoffs("gain_cutoffs", gain_cutoffs),
+        discount_cutoffs=check_cutoffs("discount_cutoffs", discount_cutoffs, least=2),
+        gain_cutoffs=check_cutoffs("gain_cutoffs", gain_cutoffs),
         phi=phi,
         best=best,
         starts=starts,
@@ -107,7 +118,7 @@ def gain_discount(
     if not any(one.discounts for one in found):
         why = next(why for kind, why in found[0].failed if kind == DISCOUNT)
         raise DataError(f"collection {found[0].name!r}: {why}")
-    made = exhibits(found, plan)
+    made = _exhibits(found, plan)
     return Study(
         name="gain-discount",
         paper=PAPER,
@@ -119,19 +130,32 @@ def gain_discount(
     )
 
 
-def _cutoffs(name: str, cutoffs: Sequence[int], *, least: int = 1) -> tuple[int, ...]:
-    if isinstance(cutoffs, str) or not isinstance(cutoffs, Sequence) or not cutoffs:
-        raise GainfulError(f"{name}: expected some cutoffs such as [10, 20], got {cutoffs!r}")
-    for cutoff in cutoffs:
-        check_count(name, cutoff, least=least)
-    return tuple(sorted({int(cutoff) for cutoff in cutoffs}))
+def _exhibits(found: Sequence[Found], plan: Plan) -> list[Exhibit]:
+    """All of them, in the paper's order; those that the data do not allow have no rows."""
+    deep = {one.name: one.deep for one in found if one.deep is not None}
+    gains = {one.name: one.deep_gain for one in found if one.deep_gain is not None}
+    return [
+        figures.figure_2(found),
+        figures.figure_3(found),
+        figures.figure_4(deep),
+        tables.table_1(deep, plan),
+        tables.table_2(found, plan),
+        figures.figure_5(found),
+        tables.table_3(gains, plan),
+        tables.held_out(deep),
+        figures.figure_6(found, plan),
+        figures.figure_7(deep),
+        tables.table_4(deep),
+        figures.figure_8(gains),
+        figures.figure_9(found, plan),
+    ]
 
 
 def _absent(made: Sequence[Exhibit], found: Sequence[Found]) -> Iterator[tuple[str, str]]:
     reasons = {kind: why for one in found for kind, why in one.failed}
     for exhibit in made:
         if exhibit.frame.is_empty():
-            yield exhibit.name, reasons.get(NEEDS.get(exhibit.name, ""), _NOT_ASKED)
+            yield exhibit.name, reasons.get(_NEEDS.get(exhibit.name, ""), _NOT_ASKED)
     for one in found:
         for (kind, why), cutoffs in one.failed.items():
             at = f" at {', '.join(map(str, sorted(cutoffs)))}" if cutoffs else ""

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from gainful.data.policies import Policies
-from gainful.errors import GainfulError
 from gainful.evaluate import evaluate
 from gainful.meta.agreement import agreement
 from gainful.meta.boundedness import Boundedness, boundedness
-from gainful.meta.checks import check_count, check_numbers
+from gainful.meta.checks import check_count, check_cutoffs
 from gainful.meta.reliability import reliability
 from gainful.meta.sensitivity import sensitivity
 from gainful.meta.stability import stability
@@ -75,7 +74,7 @@ def negative_labels(
     >>> study["Table 2b"].frame.columns
     ['collection', 'cutoff', 'nDCGorg ~ nDCG0', 'nDCGorg ~ nDCGmin', 'nDCG0 ~ nDCGmin']
     """
-    cutoffs = _checked_cutoffs(cutoffs)
+    cutoffs = check_cutoffs("cutoffs", cutoffs)
     check_count("pool_depth", pool_depth)
     check_count("draws", draws, least=2, why=", for one draw contradicts no other")
     check_resamples(resamples)
@@ -142,12 +141,3 @@ def _compare(
         cutoffs=cutoffs,
         pool_depth=pool_depth,
     )
-
-
-def _checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
-    given = check_numbers("cutoffs", cutoffs, "5, 10")
-    for cutoff in given:
-        check_count("cutoffs", cutoff)
-    if not given:
-        raise GainfulError("cutoffs: expected at least one, got none")
-    return tuple(sorted({int(cutoff) for cutoff in given}))

@@ -466,8 +466,8 @@ class TestWhatDataDoNotAllow:
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"discount_cutoffs": ()}, r"discount_cutoffs: expected some cutoffs such as \[10, 20\], got \(\)"),
-            ({"gain_cutoffs": "20"}, r"gain_cutoffs: expected some cutoffs such as \[10, 20\], got '20'"),
+            ({"discount_cutoffs": ()}, "discount_cutoffs: expected at least one, got none"),
+            ({"gain_cutoffs": "20"}, r"gain_cutoffs: expected a list of numbers such as \[10, 20\], got '20'"),
             ({"discount_cutoffs": [1]}, "discount_cutoffs: expected a whole number of at least 2, got 1"),
             ({"gain_cutoffs": [0]}, "gain_cutoffs: expected a whole number of at least 1, got 0"),
             ({"cutoff": 1}, "cutoff: expected a whole number of at least 2, got 1"),

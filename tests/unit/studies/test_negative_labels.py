@@ -371,7 +371,7 @@ class TestWhatDataDoNotAllow:
     [
         ({"cutoffs": []}, r"^cutoffs: expected at least one, got none$"),
         ({"cutoffs": [5, 0]}, r"^cutoffs: expected a whole number of at least 1, got 0$"),
-        ({"cutoffs": 5}, r"^cutoffs: expected a list of numbers such as \[5, 10\], got 5$"),
+        ({"cutoffs": 5}, r"^cutoffs: expected a list of numbers such as \[10, 20\], got 5$"),
         ({"pool_depth": 0}, r"^pool_depth: expected a whole number of at least 1, got 0$"),
         ({"draws": 1}, r"^draws: expected a whole number of at least 2, for one draw contradicts no other, got 1$"),
         ({"resamples": 0}, r"resamples"),
