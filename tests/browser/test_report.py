@@ -92,6 +92,16 @@ class TestLeaderboard:
         assert head.get_attribute("aria-sort") == "ascending"
         assert leaders(page)[-1] == "spammy"
 
+    def test_ticking_leaves_the_order_alone(self, look, page_file):
+        page = look(page_file)
+        page.locator("#leaderboard th", has_text="run").first.locator("button").click()
+        by_name = leaders(page)
+        assert by_name != rows(page)
+        page.get_by_label("tick later").check()
+        assert leaders(page) == by_name
+        assert page.locator("#leaderboard tr.chosen td.name").all_inner_texts() == ["later"]
+        assert page.get_by_label("only those ticked (1)").is_visible()
+
     def test_a_chosen_measure_sets_the_order_of_everything(self, look, page_file):
         page = look(page_file)
         page.select_option("#choose-measure", "Forbidden@3")
@@ -174,6 +184,17 @@ class TestTopics:
         assert sheet.locator(".big").inner_text() == f"{(1 + 2 / 3) / 2:.4f}"
         sheet.get_by_role("button", name="Next topic").click()
         assert sheet.locator("h2").inner_text() == "Topic 2"
+
+    def test_a_measure_that_is_not_told_rank_by_rank(self, look, page_file):
+        page = look(page_file)
+        page.select_option("#choose-measure", "Forbidden@3")
+        cell(page, "spammy", "1").click()
+        sheet = page.locator("dialog.sheet")
+        assert sheet.get_by_text("Forbidden@3: 0.5000, which is not told rank by rank.").is_visible()
+        assert sheet.locator(".big").inner_text() == f"{2 / log2(3) / IDEAL:.4f}"  # of nDCG@3
+        sheet.get_by_label("Measure").select_option("AP")
+        sheet.get_by_role("button", name="Next topic").click()
+        assert sheet.get_by_text("Forbidden@3: 0.0000, which is not told rank by rank.").is_visible()
 
     def test_opens_a_ranking_by_keyboard(self, look, page_file):
         page = look(page_file)
@@ -298,6 +319,29 @@ def test_what_the_data_do_not_allow_is_said(look, tmp_path):
     cell_of = page.locator("#heat td[data-system]")
     cell_of.click()
     assert page.locator("dialog.sheet .big").inner_text() == f"{1 / log2(3):.4f}"
+
+
+def test_counts_are_higher_not_better_and_many_runs_pair_by_pair(look, tmp_path):
+    """102 runs that return one document, or two, or nothing for one topic of eight."""
+    path = tmp_path / "many.html"
+    topics = [str(topic) for topic in range(8)]
+    runs = {f"run{at:03}": {topic: ["a", "b"][: 1 + at % 2] for topic in topics} for at in range(101)}
+    runs["gap"] = {topic: ["a"] for topic in topics[1:]}
+    qrels = {topic: {"a": 1} for topic in topics}
+    gf.report(qrels, runs, "NumRet", resamples=20, trials=1, missing="skip", gaps="drop").save(path)
+    page = look(path)
+    assert page.locator("#significance tbody tr").count() == 100
+    page.locator("#significance").get_by_role("button", name="show all").click()
+    names = page.locator("#significance tbody th").all_inner_texts()
+    assert len(names) == 102
+    assert "the row's run is significantly higher" in page.locator("#significance .key").inner_text()
+    page.locator("#significance tbody tr").nth(0).locator("td").nth(names.index("run000")).click()
+    told = page.locator("#significance .detail").inner_text()
+    assert "higher on 7 topics, equal on 0, lower on 0" in told
+    assert "p < 0.0001, corrected < 0.0001" in told
+    page.fill("#find-runs", "gap")
+    page.locator('#heat td[data-topic="0"]').click()
+    assert page.locator("dialog.sheet").get_by_text("NumRet: –, which is not told rank by rank.").is_visible()
 
 
 def test_a_baseline_has_a_table(look, tmp_path):

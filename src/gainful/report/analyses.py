@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -196,10 +198,14 @@ def sensitive(task: Task) -> Content:
     ]
     telling = [test for test in found.tests if test.measure in task.directed()]
     if len(telling) > 1:
-        best = max(telling, key=lambda test: test.discriminative_power(alpha))
+        power = {test.measure: test.discriminative_power(alpha) for test in telling}
+        most = max(power.values())
+        best = [name for name, share in power.items() if share == most]
         task.findings.append(
-            f"{best.measure} tells most runs apart: {best.discriminative_power(alpha):.0%} of the pairs at "
+            f"{_listed(best)} {'tells' if len(best) == 1 else 'tell'} most runs apart: {most:.0%} of the pairs at "
             f"α = {alpha:g}."
+            if most > 0.0
+            else f"No measure tells any two runs apart at α = {alpha:g}."
         )
     return {
         "figures": [figure(found.chart())],
@@ -207,6 +213,10 @@ def sensitive(task: Task) -> Content:
         "notes": list(found.notes),
         "line": str(found),
     }
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def robust(task: Task) -> Content:
@@ -222,6 +232,8 @@ def robust(task: Task) -> Content:
     middle = min(range(len(found.levels)), key=lambda at: abs(found.levels[at] - 0.1))
     columns += [(f"τ with {found.levels[middle]:.0%} of the judgments", "score")]
     tau = found.tau()
+    if np.isnan(tau).all():
+        return {"absent": "The runs score alike by every measure: there is no order that they could keep."}
     rows = [
         [measure, knee.first, knee.sustained, float(tau[at, middle, 0])]
         for at, (measure, knee) in enumerate(found.knees().items())

@@ -26,6 +26,8 @@ from gainful.report.why import can_be_explained, reasons
 
 # Rankings that are explained: more make a page too large to open.
 MOST_RANKINGS = 30_000
+# Twice as many as are shown, so that what is shown, and which side of alpha a p-value lies on, is as computed.
+DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,6 +76,7 @@ def gather(given: Inputs) -> Content:
 
     def comparing() -> None:
         contents["comparison"] = _comparison(found["task"], given.settings, findings)
+        contents["notes"] += _dropped(contents["comparison"], len(found["scores"].topics))
 
     def explaining() -> None:
         contents["why"] = _why(given, found["scores"])
@@ -112,7 +115,11 @@ def _about(given: Inputs, scores: Scores) -> Content:
         )
     ignored = max(scores.ignored, default=0)
     if ignored:
-        notes.append(f"Up to {ignored} topics of a run have no judgments and are not scored.")
+        notes.append(
+            f"Up to {ignored} topics of a run have no judgments and are not scored."
+            if ignored > 1
+            else "1 topic of a run has no judgments and is not scored."
+        )
     for measure, undefined in zip(scores.measures, scores.undefined, strict=True):
         if undefined:
             notes.append(
@@ -197,17 +204,32 @@ def _comparison(task: Task, settings: dict[str, Any], findings: list[str]) -> Co
     }
 
 
+def _dropped(comparison: Content, topics: int) -> list[str]:
+    """Which measures were compared on fewer topics than their means are of."""
+    return [
+        f"{name}: intervals, tests and leaders are of the {one['topics']} of {topics} topics for which all runs have a "
+        "score (gaps: drop); the mean of a run is of all topics for which it has one."
+        for name, one in comparison.get("measures", {}).items()
+        if one["topics"] < topics
+    ]
+
+
 def _leads(result: Comparison, alpha: float) -> list[str]:
     """Who leads by each measure, and whom it beats."""
     sentences = []
     for one in result.contrasts:
         if one.higher == "neither":
             continue
-        at = int(np.argmax(one.sign() * one.mean))
+        best = np.round(one.sign() * one.mean, DIGITS)
+        at = int(np.argmax(best))
         name, mean = result.systems[at], f"{one.mean[at]:.3f} ({one.low[at]:.3f} to {one.high[at]:.3f})"
         least = " (lower is better)" if one.higher == "worse" else ""
-        lead = f"{name} leads in {one.measure}{least} with {mean}"
-        if result.baseline is None:
+        equal = int((best == best[at]).sum()) - 1
+        alike = f" (and {equal} other{'s' if equal > 1 else ''} alike)" if equal else ""
+        lead = f"{name}{alike} leads in {one.measure}{least} with {mean}"
+        if equal == len(result.systems) - 1:
+            lead = f"All runs have the same mean in {one.measure}, {one.mean[at]:.3f}"
+        elif result.baseline is None:
             beaten, others = int(one.better(alpha)[at].sum()), len(result.systems) - 1
             lead += f", significantly better than {beaten} of {others} other{'s' if others > 1 else ''}"
         sentences.append(f"{lead}.")
@@ -246,11 +268,11 @@ def _why(given: Inputs, scores: Scores) -> Content:
     return {"systems": chosen, **content}
 
 
-def _numbers(values: Any, digits: int = 6) -> list[float | None]:
+def _numbers(values: Any, digits: int = DIGITS) -> list[float | None]:
     """Rounded; None for what is no number."""
     return [round(value, digits) if math.isfinite(value) else None for value in np.asarray(values).tolist()]
 
 
 def _significant_digits(values: Any) -> list[float]:
-    """p-values to four digits that count."""
-    return [float(f"{value:.4g}") for value in np.asarray(values).tolist()]
+    """p-values, small as they may be."""
+    return [float(f"{value:.{DIGITS}g}") for value in np.asarray(values).tolist()]

@@ -18,7 +18,7 @@ function leaderboard() {
             type: "checkbox",
             "aria-label": `tick ${contents.systems[system]}`,
             checked: state.chosen.has(system),
-            onchange: (event) => tick(system, event.target.checked),
+            onchange: (event) => tick(system, event.target),
           }),
       },
       {
@@ -65,7 +65,7 @@ function leaderboard() {
       ...(current
         ? [
             {
-              name: `${brief(state.measure)}, ${percentText(contents.settings.confidence)} interval`,
+              name: `${byName[state.measure].summary === "sum" ? "mean of " : ""}${brief(state.measure)}, ${percentText(contents.settings.confidence)} interval`,
               kind: "score",
               class: "interval",
               key: (system) => current.mean[system],
@@ -94,10 +94,18 @@ function leaderboard() {
 }
 const percentText = (value) => `${Number((100 * value).toPrecision(4))} %`;
 
-function tick(system, on) {
-  if (on) state.chosen.add(system);
+const ticked = h("span");
+function countTicked() {
+  fill(ticked, `only those ticked (${state.chosen.size})`);
+}
+
+function tick(system, box) {
+  if (box.checked) state.chosen.add(system);
   else state.chosen.delete(system);
-  const at = document.activeElement && document.activeElement.getAttribute("aria-label");
+  countTicked();
+  box.closest("tr").classList.toggle("chosen", box.checked);
+  if (!state.only) return; // nothing else changes, and the table stays sorted as it is
+  const at = box.getAttribute("aria-label");
   change({});
   const again = [...document.querySelectorAll("#leaderboard input")].find(
     (input) => input.getAttribute("aria-label") === at,

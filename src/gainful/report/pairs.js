@@ -24,6 +24,9 @@ function pairOf(of, row, column) {
   return turned === undefined ? null : { at: turned, turned: -1 };
 }
 
+// What a higher score is: some measures, such as counts, are for or against nobody.
+const words = () => (byName[state.measure].higher === "neither" ? ["higher", "lower"] : ["better", "worse"]);
+
 function pairLines(of, row, column) {
   const { at, turned } = pairOf(of, row, column);
   const [low, high] =
@@ -31,11 +34,13 @@ function pairLines(of, row, column) {
   const [wins, losses] = turned > 0 ? [of.wins[at], of.losses[at]] : [of.losses[at], of.wins[at]];
   const effect =
     of.effect[at] === null ? "all differences are the same" : `effect size ${number(turned * of.effect[at], 2)}`;
+  const [better, worse] = words();
+  const equals = (value) => (value < 0.0001 ? pvalue(value) : `= ${pvalue(value)}`);
   return [
     `${contents.systems[row]} against ${contents.systems[column]}`,
     `difference in ${brief(state.measure)}: ${number(turned * of.difference[at])} (${number(low)} to ${number(high)})`,
-    `${effect}; better on ${wins} topics, equal on ${of.ties[at]}, worse on ${losses}`,
-    `p = ${pvalue(of.p[at])}, corrected ${pvalue(of.p_corrected[at])}`,
+    `${effect}; ${better} on ${wins} topics, equal on ${of.ties[at]}, ${worse} on ${losses}`,
+    `p ${equals(of.p[at])}, corrected ${pvalue(of.p_corrected[at])}`,
   ];
 }
 
@@ -57,7 +62,8 @@ function significance() {
     const of = compared(state.measure);
     if (!of) return absent(`${brief(state.measure)} is a geometric mean over topics, which these tests are not about.`);
     if (comparison.baseline !== null) return against(of, comparison.baseline);
-    const order = systemsShown();
+    const all = systemsShown();
+    const order = state.everyPair ? all : all.slice(0, PAIRED_AT_ONCE);
     if (order.length < 2) return absent("Two runs at least are needed for a pair.");
     const alpha = contents.settings.alpha;
     const cells = order.map((row) =>
@@ -115,8 +121,8 @@ function significance() {
         "div",
         { class: "key" },
         [
-          ["win", "88%", "the row's run is significantly better"],
-          ["loss", "88%", "significantly worse"],
+          ["win", "88%", `the row's run is significantly ${words()[0]}`],
+          ["loss", "88%", `significantly ${words()[1]}`],
           ["", "0%", "no significant difference"],
         ].map(([kind, share, text]) => {
           const swatch = h("i");
@@ -127,16 +133,27 @@ function significance() {
           return h("span", {}, swatch, text);
         }),
         h("span", {}, `paler: p nearer to ${alpha}`),
+        order.length < all.length &&
+          h(
+            "span",
+            {},
+            `the first ${order.length} of ${all.length} runs; `,
+            h("button", { type: "button", onclick: () => change({ everyPair: true }) }, "show all"),
+          ),
       ),
       h("div", { class: "duo" }, boxed(table, { name: "Pairs of runs", classes: "tall" }), detail),
     ];
   });
   const family = contents.comparison.correction;
+  const tested =
+    comparison.baseline === null
+      ? "for all pairs of a measure. Runs are in the order of the leaderboard."
+      : "for all runs that a measure compares with the baseline.";
   return [
     h(
       "p",
       {},
-      `${capital(TESTS[contents.settings.test])} on the topics, p < ${contents.settings.alpha} after ${CORRECTIONS[family]} for all pairs of a measure. Runs are in the order of the leaderboard.`,
+      `${capital(TESTS[contents.settings.test])} on the topics, p < ${contents.settings.alpha} after ${CORRECTIONS[family]} ${tested}`,
     ),
     box,
     notes(comparison.notes),
@@ -163,7 +180,7 @@ function against(of, baseline) {
         turned * of.direction[at],
       ];
     });
-  const verdict = (row) => (row[9] < contents.settings.alpha ? (row[10] > 0 ? "better" : "worse") : "");
+  const verdict = (row) => (row[9] < contents.settings.alpha ? words()[row[10] > 0 ? 0 : 1] : "");
   const columns = [
     ["run", "text"],
     ["difference", "score"],
@@ -180,7 +197,7 @@ function against(of, baseline) {
     name: "significantly",
     kind: "text",
     key: verdict,
-    cell: (row) => h("span", { class: verdict(row) === "better" ? "holds" : "fails" }, verdict(row)),
+    cell: (row) => h("span", { class: row[10] > 0 ? "holds" : "fails" }, verdict(row)),
   });
   return [
     h("p", {}, "Against the baseline ", h("b", { class: "id" }, baseline), "."),

@@ -1,5 +1,5 @@
 // One topic of one run, opened: every rank, what it adds, and where the score was lost.
-const opened = { system: 0, topic: 0, measure: null, order: { systems: [], topics: [] } };
+const opened = { system: 0, topic: 0, asked: null, measure: null, order: { systems: [], topics: [] } };
 const sheet = h("dialog", { class: "sheet", "aria-labelledby": "sheet-title" });
 document.body.append(sheet);
 let openedFrom = null;
@@ -12,7 +12,7 @@ sheet.addEventListener("click", (event) => {
 
 // `order` is how runs and topics are listed where the cell was chosen: what comes before and after.
 async function openRanking(system, topic, measure, order, from) {
-  Object.assign(opened, { system, topic, order });
+  Object.assign(opened, { system, topic, asked: measure, order });
   openedFrom = from;
   const why = await unpack();
   const explained = Object.keys(why.measures || {});
@@ -90,9 +90,18 @@ function drawRanking(why) {
         move("Run above", { what: "system", value: step(order.systems, system, -1) }),
         move("Run below", { what: "system", value: step(order.systems, system, 1) }),
       ),
+      other(why),
       why.absent ? absent(why.absent) : rankingParts(why),
     ),
   );
+}
+
+// The score of the cell that was chosen, where nothing can be told of it rank by rank.
+function other(why) {
+  const { system, topic, asked } = opened;
+  if (Object.keys(why.measures || {}).includes(asked)) return null;
+  const score = contents.scores[asked].values[system][topic];
+  return h("p", {}, `${brief(asked)}: ${summaryText(asked)(score)}, which is not told rank by rank.`);
 }
 
 function rankingParts(why) {
@@ -110,7 +119,7 @@ function rankingParts(why) {
   if (!ranking.length)
     return [told, absent("The run returned nothing for this topic."), of && losses(why, of, row, topic)];
   const unjudged = ranking.filter((doc) => why.labels[topic][doc] === null).length;
-  const about = `The first ${ranking.length} of ${count(reached)} documents${unjudged ? `, ${unjudged} of them unjudged` : ""}.`;
+  const about = `The first ${ranking.length} of ${count(reached)} document${reached === 1 ? "" : "s"}${unjudged ? `, ${unjudged} of them unjudged` : ""}.`;
   return [
     told,
     h(
@@ -128,7 +137,7 @@ function mark(label) {
   if (label === null) return h("span", { class: "mark none", title: "not judged" }, "?");
   const kind = label > 0 ? "good" : label < 0 ? "bad" : "zero";
   const badge = h("span", { class: `mark ${kind}` }, plain(label));
-  const highest = Math.max(1, ...contents.labels.map(([known]) => known));
+  const highest = contents.labels.reduce((so, [known]) => Math.max(so, known), 1);
   if (label > 0) badge.style.setProperty("--g", label / highest);
   return badge;
 }
@@ -138,6 +147,8 @@ function balance(of, row, topic, system, measure) {
   const [empty, best] = [of.empty[topic], of.best[topic]];
   if (best === null)
     return h("p", {}, `${brief(measure)} is undefined for this topic: the pool leaves nothing to gain or lose.`);
+  if (score === null)
+    return h("p", {}, `${brief(measure)} is not scored here: the run has nothing for this topic (missing: skip).`);
   const [misplaced, missing] = [of.misplaced[row], of.not_shown[row]];
   const sizes = [
     ["base", empty],

@@ -3,7 +3,7 @@
 const shortPath = (path) => path.split("/").slice(-2).join("/");
 
 function head() {
-  const most = Math.max(...contents.labels.map(([, number]) => number), 1);
+  const most = contents.labels.reduce((so, [, number]) => Math.max(so, number), 1);
   const bars = contents.labels.map(([label, number]) => {
     const kind = label < 0 ? "bad" : label > 0 ? "" : "zero";
     const column = h("i", { class: kind, title: `label ${plain(label)}: ${count(number)}` });
@@ -104,14 +104,14 @@ function toolbar() {
     tops.map((each) => h("option", { value: each }, `the best ${each}`)),
   );
   const only = h("input", { type: "checkbox", id: "only-ticked", onchange: () => change({ only: only.checked }) });
-  const chosen = live(() => `only those ticked (${state.chosen.size})`);
+  countTicked();
   return h(
     "div",
     { class: "bar", role: "group", "aria-label": "What is shown" },
     h("label", {}, "Measure", measure),
     number > 1 && h("label", {}, "Find runs", filter),
     tops.length > 0 && h("label", {}, "Show", top),
-    number > 1 && h("label", { class: "check" }, only, chosen),
+    number > 1 && h("label", { class: "check" }, only, ticked),
     h("span", { class: "spring" }),
     themeButton(),
   );

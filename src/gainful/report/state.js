@@ -1,6 +1,7 @@
 // What is chosen, and what follows from it: which runs are shown, in which order.
 const byName = Object.fromEntries(contents.measures.map((measure) => [measure.name, measure]));
 const SHOWN_AT_ONCE = 12000;
+const PAIRED_AT_ONCE = 100;
 const state = {
   measure: contents.measures[0].name,
   filter: "",
@@ -11,6 +12,7 @@ const state = {
   columns: "given",
   topics: "",
   some: 0,
+  everyPair: false,
 };
 const listeners = [];
 function change(values) {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from inspect import signature
 from typing import TYPE_CHECKING
 
-from gainful import __version__
+from gainful import __version__, studies
 from gainful.report.page import shell
 from gainful.report.result import need_packages
 from gainful.studies.collections import SIMULATED
@@ -40,14 +41,32 @@ def study_page(study: Study) -> str:
 
 
 def _command(study: Study) -> str:
-    """What to type; where collections lie is not the study's to know."""
+    """What to type: what differs from the defaults; where collections and examples lie is not the study's to know."""
+    settings = dict(study.settings)
+    examples, training = settings.pop("examples", None), settings.pop("training", None)
     words = ["gainful", "study", study.name]
     for name in study.collections:
-        if name != SIMULATED:
+        if name not in (SIMULATED, examples):
             words += ["--collection", f"{name}=QRELS:RUNS"]
-    if "seed" in study.settings:
-        words += ["--seed", str(study.settings["seed"])]
+    if examples is not None:
+        words += ["--examples", "EXAMPLES"]
+    parameters = signature(getattr(studies, study.name.replace("-", "_"))).parameters
+    given = {name: value for name, value in settings.items() if name in parameters}
+    given = {name: value for name, value in given.items() if _word(value) != _word(parameters[name].default)}
+    given |= {"seed": settings["seed"]} if "seed" in settings else {}
+    given |= (
+        {name: value for name, value in training.items() if value is not None} if isinstance(training, dict) else {}
+    )
+    for name, value in given.items():
+        words += [f"--{name.replace('_', '-')}", _word(value)]
     return shlex.join(words)
+
+
+def _word(value: object) -> str:
+    """As the command line takes it."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{label}:{gain}" for label, gain in value.items()) + "}"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _exhibit(exhibit: Exhibit) -> dict[str, object]:

@@ -22,8 +22,10 @@ GAIN_FAMILY = ("nDCG", "DCG", "CG")
 BINARY = ("AP", "P", "R", "RR")
 # The largest losses of a topic that are shown one by one.
 LOSSES = 10
-# Contributions are told to a millionth, as scores are: their sum over the ranks is the score in four digits.
-_SCALE = 1_000_000
+# Contributions are told in whole numbers of 1e-8: finely enough for their sum to be the score that is shown.
+_SCALE = 1e8
+# Whole numbers that a browser holds.
+_LARGEST = 2.0**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -293,6 +295,8 @@ def _told(
         np.bincount(all_rows[chosen], weights=lost[chosen], minlength=n_rows).astype(np.float64)
         for chosen in (~within, within)
     ]
+    top = float(max(np.nanmax(np.abs(share), initial=0.0) for share in (of.won, of.best)))
+    scale = _SCALE if top * _SCALE < _LARGEST else _LARGEST / top
     row, column = listed
     system = row // topics
     rank = of.rank[system, column]
@@ -300,8 +304,8 @@ def _told(
         [
             local[of.document[column]],
             np.where(np.isinf(rank), 0, rank).astype(np.int64),
-            _scaled(of.won[system, column]),
-            _scaled(of.best[system, column]),
+            _scaled(of.won[system, column], scale),
+            _scaled(of.best[system, column], scale),
         ],
         axis=1,
     )
@@ -311,7 +315,7 @@ def _told(
     undefined = np.tile(np.isnan(of.top), len(rankings.systems))
     contributions = [
         None if none else row[:n]
-        for row, n, none in zip(_scaled(adds).tolist(), length.tolist(), undefined.tolist(), strict=True)
+        for row, n, none in zip(_scaled(adds, scale).tolist(), length.tolist(), undefined.tolist(), strict=True)
     ]
     return {
         "family": "gain" if of.discount is not None else "binary",
@@ -324,14 +328,14 @@ def _told(
         "lost": flat,
         "not_shown": _plain(sums[0]),
         "misplaced": _plain(sums[1]),
-        "scale": _SCALE,
+        "scale": scale,
     }
 
 
-def _scaled(values: FloatArray) -> IntArray:
-    return np.round(np.nan_to_num(values) * _SCALE).astype(np.int64)
+def _scaled(values: FloatArray, scale: float) -> IntArray:
+    return np.round(np.nan_to_num(values) * scale).astype(np.int64)
 
 
-def _plain(values: FloatArray, digits: int = 6) -> list[float | None]:
+def _plain(values: FloatArray, digits: int = 8) -> list[float | None]:
     """Rounded numbers; None for NaN, which JSON has not."""
     return [None if value != value else value for value in np.round(values, digits).tolist()]

@@ -103,6 +103,30 @@ class TestNumbers:
         sentence = "In RR, 0 of 2 are significantly better than the baseline base, and 1 worse."
         assert found.contents["findings"][1] == sentence
 
+    def test_who_leads_together(self):
+        qrels = {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
+        first, second = ["a"], ["x", "a"]
+        runs = {
+            "one": {"1": first, "2": second, "3": first},
+            "two": {"1": second, "2": first, "3": first},
+            "bad": {"1": second, "2": second, "3": second},
+        }
+        found = gf.report(qrels, runs, "RR", resamples=20, trials=2)
+        assert found.contents["findings"][0].startswith("one (and 1 other alike) leads in RR with 0.833 (")
+        del runs["bad"]
+        found = gf.report(qrels, runs, ["RR", "AP"], resamples=20, trials=2)
+        assert found.contents["findings"][0] == "All runs have the same mean in RR, 0.833."
+        assert "No measure tells any two runs apart at α = 0.05." in found.contents["findings"]
+
+    def test_several_measures_tell_most_apart(self):
+        qrels = {str(topic): {"a": 1} for topic in range(9)}
+        runs = {"good": {topic: ["a"] for topic in qrels}, "bad": {topic: ["x", "a"] for topic in qrels}}
+        found = gf.report(qrels, runs, ["RR", "AP", "P@1"], resamples=200, trials=2)
+        assert "RR, AP and P@1 tell most runs apart: 100% of the pairs at α = 0.05." in found.contents["findings"]
+
+    def test_p_values_keep_their_side_of_alpha(self):
+        assert contents._significant_digits([0.04999996, 1.23456789e-30]) == [0.04999996, 1.2345679e-30]
+
     def test_counts_are_not_for_or_against_a_run(self, made):
         found = gf.report(made.qrels, made.runs, ["nDCG@5", "NumRet", "AP"], resamples=20, trials=2)
         assert not any("NumRet" in text for text in found.contents["findings"])
@@ -158,13 +182,22 @@ class TestWhatTheDataDoNotAllow:
         assert found.contents["notes"] == ["AP is undefined in 1 of 3 topics (degenerate: nan)."]
         dropped = gf.report(qrels, runs, "AP", degenerate="nan", gaps="drop")
         assert dropped.contents["comparison"]["measures"]["AP"]["topics"] == 2
+        assert dropped.contents["notes"][1].startswith("AP: intervals, tests and leaders are of the 2 of 3 topics")
+
+    def test_no_order_to_keep(self):
+        qrels = {"1": {"a": 1}, "2": {"a": 1}}
+        runs = {name: {"1": ["a"], "2": ["x", "a"]} for name in ("x", "y")}
+        found = gf.report(qrels, runs, "AP", resamples=20, trials=2)
+        assert self.told(found)["robustness"] == (
+            "The runs score alike by every measure: there is no order that they could keep."
+        )
 
     def test_topics_that_runs_lack_are_told(self):
         runs = {"x": {"1": ["a"]}, "y": {"1": ["b"], "2": ["b"], "9": ["z"]}}
         found = gf.report({"1": {"a": 1}, "2": {"b": 1}}, runs, "AP")
         assert found.contents["notes"] == [
             "1 of 2 runs lacks some judged topics, which are scored as empty rankings.",
-            "Up to 1 topics of a run have no judgments and are not scored.",
+            "1 topic of a run has no judgments and is not scored.",
         ]
 
     def test_more_rankings_than_a_page_holds(self, made, monkeypatch):

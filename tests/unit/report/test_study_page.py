@@ -40,5 +40,33 @@ def test_holds_all_of_a_study():
     assert told["exhibits"][1]["figure"]["spec"]["mark"]["type"] == "point"
     assert told["findings"] == [{"claim": "it is so", "collection": "mine", "holds": True, "evidence": "0.5 > 0.4"}]
     assert told["absent"] == {"Table 9": "no such data"}
-    assert told["command"] == "gainful study negative-labels --collection mine=QRELS:RUNS --seed 0"
+    assert told["command"] == "gainful study negative-labels --collection mine=QRELS:RUNS --cutoffs 5,10 --seed 0"
     assert told["settings"] == {"seed": "0", "cutoffs": "[5, 10]"}
+
+
+def test_the_command_repeats_the_study():
+    """All that differs from the defaults; policies are none of the command's options."""
+    study = Study(
+        name="forbidden-documents",
+        paper="",
+        collections=("simulated", "answers.csv"),
+        exhibits=(),
+        findings=(),
+        absent={},
+        settings={
+            "forbidden": -10.0,
+            "cutoff": 200,
+            "bound_cutoffs": [50, 300],
+            "unjudged": "condensed",
+            "seed": 7,
+            "examples": "answers.csv",
+            "gains": {"-2": -10.0, "1": 1.0},
+            "losses": ["bce", "ordinal"],
+            "training": {"rounds": 10, "learning_rate": 0.05, "device": None},
+        },
+    )
+    told = json.loads(re.search(r'id="contents">(.*?)</script>', study_page(study), re.DOTALL)[1])
+    assert told["command"] == (
+        "gainful study forbidden-documents --examples EXAMPLES --cutoff 200 --seed 7 --gains '{-2:-10.0,1:1.0}' "
+        "--losses bce,ordinal --rounds 10 --learning-rate 0.05"
+    )
