@@ -51,12 +51,13 @@ def _command(study: Study) -> str:
     if examples is not None:
         words += ["--examples", "EXAMPLES"]
     parameters = signature(getattr(studies, study.name.replace("-", "_"))).parameters
-    given = {name: value for name, value in settings.items() if name in parameters}
-    given = {name: value for name, value in given.items() if _word(value) != _word(parameters[name].default)}
-    given |= {"seed": settings["seed"]} if "seed" in settings else {}
-    given |= (
-        {name: value for name, value in training.items() if value is not None} if isinstance(training, dict) else {}
-    )
+    given = {
+        name: value
+        for name, value in settings.items()
+        if name == "seed" or (name in parameters and _word(value) != _word(parameters[name].default))
+    }
+    if isinstance(training, dict):
+        given |= {name: value for name, value in training.items() if value is not None}
     for name, value in given.items():
         words += [f"--{name.replace('_', '-')}", _word(value)]
     return shlex.join(words)

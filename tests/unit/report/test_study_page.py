@@ -40,7 +40,7 @@ def test_holds_all_of_a_study():
     assert told["exhibits"][1]["figure"]["spec"]["mark"]["type"] == "point"
     assert told["findings"] == [{"claim": "it is so", "collection": "mine", "holds": True, "evidence": "0.5 > 0.4"}]
     assert told["absent"] == {"Table 9": "no such data"}
-    assert told["command"] == "gainful study negative-labels --collection mine=QRELS:RUNS --cutoffs 5,10 --seed 0"
+    assert told["command"] == "gainful study negative-labels --collection mine=QRELS:RUNS --seed 0 --cutoffs 5,10"
     assert told["settings"] == {"seed": "0", "cutoffs": "[5, 10]"}
 
 
