@@ -252,6 +252,47 @@ def luminance(page, selector: str, what: str) -> float:
     return (red + green + blue) / 3
 
 
+CONTRASTS = """() => {
+  const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const over = (colour, under) => {
+    for (const each of [`rgb(${under})`, colour]) { pen.fillStyle = each; pen.fillRect(0, 0, 1, 1); }
+    return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (colour) => {
+    const [r, g, b] = colour.map((x) => (x <= 10 ? x / 3294 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const low = [];
+  const check = (element, name) => {
+    const chain = [];
+    for (let at = element; at; at = at.parentElement) chain.unshift(getComputedStyle(at).backgroundColor);
+    const under = chain.reduce((so, next) => over(next, so), [255, 255, 255]);
+    const [one, two] = [light(under), light(over(getComputedStyle(element).color, under))];
+    if (Math.max(one, two) / Math.min(one, two) < 4.5) low.push(name);
+  };
+  for (const element of document.querySelectorAll("main *, dialog[open] *")) {
+    const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (text && element.offsetParent && !element.disabled && !element.closest("svg, select, .sr"))
+      check(element, `${element.tagName}.${element.className}: ${element.textContent.slice(0, 20)}`);
+  }
+  const cell = document.querySelector("#heat td[style]");
+  for (const kind of ["", "bad"]) {
+    cell.className = kind;
+    for (let v = 0; v <= 100; v += 1) { cell.style.setProperty("--v", v); check(cell, `${kind} cell at ${v} %`); }
+  }
+  return low;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(look, page_file, scheme):
+    """A contrast of 4.5 at least, as WCAG asks; cells of the heat map at every shade."""
+    page = look(page_file, scheme=scheme)
+    cell(page, "spammy", "1").click()
+    page.wait_for_selector("dialog.sheet .mark.bad")
+    assert page.evaluate(CONTRASTS) == []
+
+
 def test_light_and_dark(look, page_file):
     page = look(page_file, scheme="dark")
     page.wait_for_selector("#reliability svg text")

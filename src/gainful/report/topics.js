@@ -113,9 +113,7 @@ function heat() {
             class: value === null ? "gap" : value < 0 !== worse ? "bad" : "",
           });
           if (value !== null) {
-            const v = Math.max(0, Math.min(100, scale(value)));
-            cell.style.setProperty("--v", v.toFixed(1));
-            if (v > 55) cell.classList.add("dark");
+            cell.style.setProperty("--v", Math.max(0, Math.min(100, scale(value))).toFixed(1));
             if (room >= 40) cell.append(number(value, 2));
           }
           return cell;
