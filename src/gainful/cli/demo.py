@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -72,10 +72,11 @@ def demo(folder: Path = Path("demo"), /) -> None:
 
     _say("What to try next:")
     print()
+    collection = shlex.join([str(qrels), str(runs)])
     for command, why in (
-        (f"gainful evaluate {qrels} {runs} -m nDCG@20 --per-topic --format csv", "every topic, for a spreadsheet"),
-        (f"gainful evaluate {qrels} {runs} -m nDCG@20 --format latex", "the table for your paper"),
-        (f"gainful explain {qrels} {runs / f'{winner}.txt'}", "which topics are worst"),
+        (f"gainful evaluate {collection} -m nDCG@20 --per-topic --format csv", "every topic, for a spreadsheet"),
+        (f"gainful evaluate {collection} -m nDCG@20 --format latex", "the table for your paper"),
+        (f"gainful explain {shlex.join([str(qrels), str(runs / f'{winner}.txt')])}", "which topics are worst"),
         ("gainful measures", "all measures; 'gainful measures nDCG' describes one"),
         ("gainful evaluate --help", "what happens to ties, unjudged documents and missing topics"),
     ):
@@ -91,12 +92,23 @@ def _run(*words: str) -> None:
     from gainful.cli.main import app  # not above: main imports the commands, if late
 
     line = "$ gainful"
-    for word in re.sub(r" (?=-)", "\n", shlex.join(words)).splitlines():  # an option stays with its value
+    for word in _groups(words):
         if len(line) - line.rfind("\n") + len(word) > _WIDTH:
             line += " \\\n   "
         line += " " + word
     print(f"\n{line}\n", flush=True)
     app(words)
+
+
+def _groups(words: Sequence[str]) -> list[str]:
+    """The words as one would type them, an option together with its value."""
+    groups: list[list[str]] = []
+    for word in words:
+        if groups and groups[-1][0].startswith("-") and len(groups[-1]) == 1:
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return [shlex.join(group) for group in groups]
 
 
 def _is_ours(folder: Path) -> bool:

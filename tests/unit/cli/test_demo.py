@@ -55,6 +55,13 @@ class TestTour:
         assert "from an earlier tour" in second.out
         assert commands(second.out) == commands(first)[1:]
 
+    def test_a_folder_whose_name_needs_quotes(self, gainful, here):
+        out = gainful("demo", "my -m tour").out
+        assert [words[1] for words in commands(out)[1:]] == ["my -m tour/qrels.txt"] * 3
+        following = [shlex.split(line) for line in out.splitlines() if line.startswith("  gainful ")]
+        assert following[0][:4] == ["gainful", "evaluate", "my -m tour/qrels.txt", "my -m tour/runs"]
+        assert following[2][2] == "my -m tour/qrels.txt"
+
     def test_folder_of_somebody_else_is_refused(self, gainful, here):
         (here / "demo").mkdir()
         (here / "demo" / "thesis.tex").write_text("x")
