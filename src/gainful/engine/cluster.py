@@ -86,7 +86,7 @@ def _started(number: int) -> Iterator[LocalCluster]:
     loop = LoopRunner()
     with _interrupts_blocked():
         loop.start()
-    # The workers share the cores. Dask would make malloc hand back every array at once: four times the CPU time.
+    # The workers share the cores. Dask would make malloc hand back every array at once: nearly twice the CPU time.
     threads = max(1, (os.cpu_count() or 1) // number)
     environment = {f"{name}_NUM_THREADS": 1 for name in ("OMP", "MKL", "OPENBLAS")} | {"POLARS_MAX_THREADS": threads}
     try:
