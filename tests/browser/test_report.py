@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log2
 
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import sem, t, ttest_rel
 
 import gainful as gf
 
@@ -80,7 +80,9 @@ class TestLeaderboard:
         assert leaders(page)[0] == "perfect"
         assert leaders(page)[-1] == "nothing"
         line = page.locator("#leaderboard tbody tr", has_text="late").first.inner_text()
-        assert f"{sum(LATE.values()) / 4:.4f}" in line
+        late = list(LATE.values())
+        low, high = t.interval(0.95, 3, sum(late) / 4, sem(late))
+        assert f"{sum(late) / 4:.4f}\n{low:.3f} – {high:.3f}" in line
 
     def test_sorts_by_a_column_and_back(self, look, page_file):
         page = look(page_file)
@@ -137,6 +139,23 @@ def test_significance_of_a_pair(look, page_file):
     assert f"{1 - sum(late) / 4:.4f}" in told
     assert "better on 4 topics, equal on 0, worse on 0" in told
     assert f"p = {ttest_rel(perfect, late).pvalue:.4f}" in told
+
+
+def test_significance_where_lower_is_better(look, tmp_path):
+    path = tmp_path / "spam.html"
+    qrels = {str(topic): {"a": 1, "spam": -1} for topic in range(8)}
+    runs = {"dirty": {topic: ["a", "spam"] for topic in qrels}, "clean": {topic: ["a"] for topic in qrels}}
+    gf.report(qrels, runs, ["Forbidden@3", "P@2"], resamples=20, trials=2).save(path)
+    page = look(path)
+    assert leaders(page) == ["clean", "dirty"]
+    pairs = page.locator("#significance tbody td")
+    assert [each.get_attribute("class") for each in pairs.all()] == ["same", "win", "loss", "same"]
+    pairs.nth(1).click()
+    told = page.locator("#significance .detail").inner_text()
+    assert "clean against dirty\ndifference in Forbidden@3: −0.5000 (−0.5000 to −0.5000)" in told
+    assert "better on 8 topics, equal on 0, worse on 0" in told
+    page.select_option("#choose-measure", "P@2")  # half of two are relevant in both
+    assert [each.get_attribute("class") for each in pairs.all()] == ["same", "", "", "same"]
 
 
 class TestTopics:
@@ -241,6 +260,8 @@ def test_the_page_does_not_scroll_sideways(look, page_file, width):
         "document.querySelectorAll('figure svg').length === document.querySelectorAll('figure').length"
     )
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    name = page.locator("#leaderboard td.name", has_text=EVIL).bounding_box()  # it stays when the others scroll
+    assert name["width"] < width / 2
     cell(page, "late", "4").click()
     page.wait_for_selector("dialog.sheet .ranking")
     assert page.evaluate("document.querySelector('dialog.sheet').scrollWidth") <= width
@@ -375,6 +396,7 @@ def test_counts_are_higher_not_better_and_many_runs_pair_by_pair(look, tmp_path)
     page.locator("#significance").get_by_role("button", name="show all").click()
     names = page.locator("#significance tbody th").all_inner_texts()
     assert len(names) == 102
+    assert page.evaluate("document.activeElement.matches('#significance td')")
     assert "the row's run is significantly higher" in page.locator("#significance .key").inner_text()
     page.locator("#significance tbody tr").nth(0).locator("td").nth(names.index("run000")).click()
     told = page.locator("#significance .detail").inner_text()

@@ -174,7 +174,8 @@ def _comparison(task: Task, settings: dict[str, Any], findings: list[str]) -> Co
         result = compare(task.scores, **{name: settings[name] for name in names})
     except (DataError, MeasureError, PolicyError) as error:
         return {"absent": f"{str(error)[:1].upper()}{str(error)[1:]}"}
-    findings.extend(_leads(result, settings["alpha"]))
+    named = zip(task.scores.measures, task.scores.summaries, strict=True)
+    findings.extend(_leads(result, settings["alpha"], {name for name, how in named if how == "sum"}))
     return {
         "baseline": result.baseline,
         "correction": result.correction,
@@ -214,8 +215,8 @@ def _dropped(comparison: Content, topics: int) -> list[str]:
     ]
 
 
-def _leads(result: Comparison, alpha: float) -> list[str]:
-    """Who leads by each measure, and whom it beats."""
+def _leads(result: Comparison, alpha: float, summed: set[str]) -> list[str]:
+    """Who leads by each measure, and whom it beats; `summed` ones are shown as sums, but compared by their means."""
     sentences = []
     for one in result.contrasts:
         if one.higher == "neither":
@@ -226,7 +227,7 @@ def _leads(result: Comparison, alpha: float) -> list[str]:
         least = " (lower is better)" if one.higher == "worse" else ""
         equal = int((best == best[at]).sum()) - 1
         alike = f" (and {equal} other{'s' if equal > 1 else ''} alike)" if equal else ""
-        lead = f"{name}{alike} leads in {one.measure}{least} with {mean}"
+        lead = f"{name}{alike} leads in {one.measure}{least} with {'a mean of ' if one.measure in summed else ''}{mean}"
         if equal == len(result.systems) - 1:
             lead = f"All runs have the same mean in {one.measure}, {one.mean[at]:.3f}"
         elif result.baseline is None:

@@ -138,7 +138,7 @@ function significance() {
             "span",
             {},
             `the first ${order.length} of ${all.length} runs; `,
-            h("button", { type: "button", onclick: () => change({ everyPair: true }) }, "show all"),
+            h("button", { type: "button", onclick: () => showAll({ everyPair: true }, "significance") }, "show all"),
           ),
       ),
       h("div", { class: "duo" }, boxed(table, { name: "Pairs of runs", classes: "tall" }), detail),

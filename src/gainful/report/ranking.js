@@ -113,9 +113,7 @@ function rankingParts(why) {
   const ranking = why.rankings[row];
   const of = measure ? why.measures[measure] : null;
   const reached = why.retrieved[row];
-  const told = of
-    ? balance(of, row, topic, system, measure)
-    : h("p", {}, "None of the measures can be taken apart rank by rank.");
+  const told = of && balance(of, row, topic, system, measure);
   if (!ranking.length)
     return [told, absent("The run returned nothing for this topic."), of && losses(why, of, row, topic)];
   const unjudged = ranking.filter((doc) => why.labels[topic][doc] === null).length;

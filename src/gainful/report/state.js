@@ -27,6 +27,12 @@ function live(make) {
   return box;
 }
 
+// All of what was cut short; the button that asked for it is gone, so the grid has the focus.
+function showAll(values, section) {
+  change(values);
+  document.querySelector(`#${section} td[tabindex="0"]`).focus();
+}
+
 const sign = (name) => (byName[name].higher === "worse" ? -1 : 1);
 const means = (name) => contents.scores[name].summary;
 const compared = (name) => (contents.comparison.measures || {})[name];

@@ -203,7 +203,7 @@ function heat() {
             "span",
             {},
             `the first ${topics.length} of ${all} topics; `,
-            h("button", { type: "button", onclick: () => change({ some: all }) }, "show all"),
+            h("button", { type: "button", onclick: () => showAll({ some: all }, "heat") }, "show all"),
           ),
       ),
       boxed(table, { name: "Scores by run and topic", classes: "tall" }),

@@ -131,6 +131,13 @@ class TestNumbers:
         found = gf.report(made.qrels, made.runs, ["nDCG@5", "NumRet", "AP"], resamples=20, trials=2)
         assert not any("NumRet" in text for text in found.contents["findings"])
 
+    def test_sums_are_compared_by_their_means(self):
+        qrels = {str(topic): {"a": 1, "b": 1} for topic in range(4)}
+        runs = {"two": {topic: ["a", "b"] for topic in qrels}, "one": {topic: ["a"] for topic in qrels}}
+        found = gf.report(qrels, runs, "NumRelRet", resamples=20, trials=2)
+        assert found.contents["scores"]["NumRelRet"]["summary"] == [8.0, 4.0]
+        assert found.contents["findings"][0].startswith("two leads in NumRelRet with a mean of 2.000 (2.000 to 2.000)")
+
     def test_is_json(self, found):
         json.dumps(found.to_dict(), allow_nan=True)
 
