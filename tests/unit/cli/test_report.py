@@ -39,7 +39,7 @@ def test_the_command_on_the_page_repeats_it(gainful, here, tmp_path):
     words = ["report", "qrels.txt", *here, "-m", "AP", "--seed", "4", "--trials", "2", "--resamples", "50"]
     gainful(*words, "-o", "mine.html")
     command = contents(tmp_path / "mine.html")["command"]
-    assert command == f"gainful report qrels.txt {' '.join(here)} -m AP --resamples 50 --trials 2 --seed 4 -o mine.html"
+    assert command == f"gainful report -o mine.html qrels.txt {' '.join(here)} -m AP --resamples 50 --trials 2 --seed 4"
     first = (tmp_path / "mine.html").read_bytes()
     assert gainful(*command.split()[1:]).status == 0
     assert (tmp_path / "mine.html").read_bytes() == first
