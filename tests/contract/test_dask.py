@@ -463,6 +463,17 @@ class TestScheduler:
         ):
             work.client.submit(cluster._perform, {**cluster.versions(), "polars": "0"}, pow, 2, [3]).result()
 
+    def test_the_first_error_is_told_whichever_comes_first(self, scheduler, monkeypatch):
+        """As in one process: the message must not depend on who is faster."""
+        monkeypatch.setattr(cluster, "_EACH", 100)
+
+        def fail(_, seconds):
+            time.sleep(seconds)
+            raise DataError(f"after {seconds} s")
+
+        with open_engine("dask", scheduler=scheduler) as work, pytest.raises(DataError, match=r"^after 0\.5 s$"):
+            list(work.map(fail, [0.5, 0, 0], shared=None, total=3, label="Failing"))
+
     def test_errors_of_a_piece_of_work_come_back(self, scheduler):
         with open_engine("dask", scheduler=scheduler) as work, pytest.raises(ZeroDivisionError):
             list(work.map(pow, [-1], shared=0, total=1, label="Powers"))

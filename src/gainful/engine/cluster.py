@@ -140,8 +140,11 @@ def _interrupts_blocked() -> Iterator[None]:
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
     from distributed import Client
+    from distributed.utils import LoopRunner
 
     try:
+        # First, as a client that finds nobody is still closed when it is thrown away, which may take ten seconds.
+        LoopRunner().run_sync(_answers, address)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other versions are refused below, where it matters
             client = Client(address, timeout=ANSWER, set_as_default=False)
@@ -152,6 +155,14 @@ def _connected(address: str) -> Iterator[Client]:
         ) from None
     with client:
         yield client
+
+
+async def _answers(address: str) -> None:
+    from distributed import Security
+    from distributed.comm import connect
+
+    comm = await connect(address, timeout=ANSWER, **Security().get_connection_args("client"))
+    await comm.close()
 
 
 def _check_workers(client: Client, address: str) -> None:
@@ -234,17 +245,13 @@ class Cluster:
                 places[task] = place
                 finished.add(task)
 
-        def completed() -> Iterator[tuple[int, list[Result]]]:
-            for task in finished:
-                results: list[Result] = self._result(task)
-                yield places.pop(task), results
-
-        done: dict[int, list[Result]] = {}
+        done: dict[int, Future[list[Result]]] = {}
         submit()
-        for place, results in track(completed(), -(-total // size), label):
-            done[place] = results
+        for task in track(finished, -(-total // size), label):
+            done[places.pop(task)] = task
+            # Errors, too, come in order: the first piece of work that fails is named, not the first to do so.
             while handed_on in done:
-                yield from done.pop(handed_on)
+                yield from self._result(done.pop(handed_on))
                 handed_on += 1
             submit()
 

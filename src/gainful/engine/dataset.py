@@ -19,8 +19,9 @@ from gainful.data.align import _check_missing, align
 from gainful.data.pool import make_pool
 from gainful.data.run import RUN_SCHEMA, Run
 from gainful.engine.scoring import Entry, Job, Part, scored
-from gainful.io.dataset import _chunks, _told, data_set_files, is_data_set
-from gainful.io.large import PACKED, parquet_columns, runs_of
+from gainful.errors import DataError
+from gainful.io.dataset import data_set_chunks, data_set_columns, file_size, files_by_run, is_data_set
+from gainful.io.large import PACKED, runs_of
 
 _KEY = ("run", "query_id")
 
@@ -37,14 +38,14 @@ class Group:
         The files, by their names inside of it.
     run
         The run they belong to, or what to call it if no column says so.
-    told
-        Whether their folder says so.
+    first
+        The first file of the data set, which tells whether a column says so; None if their folder does.
     """
 
     entry: Entry
     files: tuple[str, ...]
     run: str
-    told: bool
+    first: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,24 +74,25 @@ class Grouped:
 
 
 def groups_of(entry: Entry, number: int) -> list[Group]:
-    """About `number` groups of the files of a data set, of about the same size; none if it is no data set."""
+    """About `number` groups of the files of a data set, of about the same size; none if it is read by one."""
     if entry.path is None or entry.name is not None or not is_data_set(Path(entry.path)):
         return []
     root = Path(entry.path)
     found = []
-    by_run: dict[str | None, list[Path]] = {}
-    for file in data_set_files(root):
-        by_run.setdefault(_told(file, root).get("run"), []).append(file)
-    total = sum(file.stat().st_size for files in by_run.values() for file in files)
+    try:
+        by_run = files_by_run(root)
+        sizes_of = {file: max(1, file_size(file)) for files in by_run.values() for file in files}
+    except DataError:
+        return []  # whoever reads it says why, and others go on
+    total = sum(sizes_of.values())
     for run, files in by_run.items():
-        sizes = np.array([file.stat().st_size for file in files], np.float64)
+        sizes = np.array([sizes_of[file] for file in files], np.float64)
         middle = np.cumsum(sizes) - sizes / 2.0
         which = (middle / total * number).astype(np.int64)
         for _, some in groupby(zip(which.tolist(), files, strict=True), key=lambda pair: pair[0]):
             names = tuple(str(file.relative_to(root)) for _, file in some)
-            found.append(
-                Group(entry=entry, files=names, run=entry.default if run is None else run, told=run is not None)
-            )
+            first = str(files[0].relative_to(root)) if run is None else None
+            found.append(Group(entry=entry, files=names, run=entry.default if run is None else run, first=first))
     return found
 
 
@@ -98,13 +100,12 @@ def score_group(job: Job, group: Group) -> Grouped:
     """Read a group of files and score the topics that are whole in it."""
     root = Path(str(group.entry.found()))
     files = [root / name for name in group.files]
-    middle = _Middle(partial(_chunks, files, root), group.run)
-    columns = {} if group.told else parquet_columns(files[0], _told(files[0], root))
-    runs = runs_of(middle, columns, PACKED * sum(file.stat().st_size for file in files), group.run, str(root))
+    first = None if group.first is None else root / group.first
+    middle = _Middle(partial(data_set_chunks, files, root, first=first), group.run)
+    columns = {} if first is None else data_set_columns(first, root)
+    runs = runs_of(middle, columns, PACKED * sum(map(file_size, files)), group.run, str(root))
     policies = replace(job.policies, missing="empty")
     part = scored(align(job.qrels, runs, policies), job.measures) if runs else None
-    if not middle.begun:  # no run at all, so that nothing has been read
-        list(middle())
     return Grouped(part=part, keys=middle.keys(), edges=middle.edges())
 
 
@@ -122,10 +123,8 @@ class _Middle:
     def __init__(self, chunks: Callable[[], Iterator[pl.DataFrame]], run: str) -> None:
         self._source = chunks
         self._run = run
-        self.begun = False
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        self.begun = True
         self._head: list[pl.DataFrame] = []
         self._seen: list[pl.DataFrame] = []
         self._held: list[pl.DataFrame] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -24,6 +24,8 @@ from gainful.io.tables import match_columns
 from gainful.io.text import RUN
 
 _SIGNS = ("_SUCCESS", "_metadata", "_common_metadata")
+# What folders may say, and how they say that there is no value.
+_TOLD, _NULL = ("query_id", "run"), "__HIVE_DEFAULT_PARTITION__"
 
 
 def is_data_set(path: Path) -> bool:
@@ -74,31 +76,66 @@ def data_set_runs(path: Path, name: str) -> list[LargeRun]:
     name
         Name of the run if the data set does not tell.
     """
-    files: dict[str | None, list[Path]] = {}
-    for file in data_set_files(path):
-        files.setdefault(_told(file, path).get("run"), []).append(file)
     found = []
-    for run, parts in files.items():
-        size = PACKED * sum(part.stat().st_size for part in parts)
-        chunks = partial(_chunks, parts, path)
+    for run, parts in files_by_run(path).items():
+        size = PACKED * sum(map(file_size, parts))
         if run is not None:
-            found.append(LargeRun(run, chunks, size))
+            found.append(LargeRun(run, partial(data_set_chunks, parts, path), size))
         else:
-            found += runs_of(chunks, parquet_columns(parts[0], _told(parts[0], path)), size, name, str(path))
+            chunks = partial(data_set_chunks, parts, path, first=parts[0])
+            found += runs_of(chunks, data_set_columns(parts[0], path), size, name, str(path))
     return found
 
 
-def _chunks(files: list[Path], root: Path) -> Iterator[pl.DataFrame]:
+def files_by_run(path: Path) -> dict[str | None, list[Path]]:
+    """The files of a data set by the run that their folders say; None for those whose folders do not."""
+    files: dict[str | None, list[Path]] = {}
+    for file in data_set_files(path):
+        files.setdefault(_told(file, path).get("run"), []).append(file)
+    return files
+
+
+def file_size(path: Path) -> int:
+    """The bytes of a file."""
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def data_set_columns(file: Path, root: Path) -> dict[str, str]:
+    """Which columns of a file hold what, those that its folders say included."""
+    return parquet_columns(file, _told(file, root))
+
+
+def data_set_chunks(files: Sequence[Path], root: Path, *, first: Path | None = None) -> Iterator[pl.DataFrame]:
+    """The rows of some files of a data set, in order.
+
+    Parameters
+    ----------
+    files
+        Which of its files.
+    root
+        The data set.
+    first
+        Its first file, which tells whether a column names the runs; None if their folders do.
+    """
+    kept = list(RUN.kept)
+    if first is not None and "run" in data_set_columns(first, root):
+        kept.append("run")
     for file in files:
-        told = _told(file, root)
-        kept = [*RUN.kept, "run"] if "run" not in told else RUN.kept
-        for chunk in parquet_chunks(file, told):
-            # Parts may differ in columns that do not matter.
-            yield chunk.select(column for column in kept if column in chunk.columns)
+        if first is not None and ("run" in data_set_columns(file, root)) != ("run" in kept):
+            wanted = "a column run" if "run" in kept else "no column run"
+            raise DataError(f"{file}: expected {wanted}, as in {first}; write all parts of a data set alike")
+        for chunk in parquet_chunks(file, _told(file, root)):
+            yield chunk.select(kept)  # parts may differ in columns that do not matter
 
 
 def _told(file: Path, root: Path) -> dict[str, str]:
     """The topic and the run that the folders between a data set and a file of it say."""
     named = dict(part.split("=", 1) for part in file.relative_to(root).parts[:-1] if "=" in part)
-    found = match_columns(list(named), RUN)
-    return {column: id_text(unquote(named[key])) for column, key in found.items() if column in ("query_id", "run")}
+    found = {column: named[key] for column, key in match_columns(list(named), RUN).items() if column in _TOLD}
+    for column, value in found.items():
+        if value in ("", _NULL):
+            raise DataError(f"{file}: expected a {column} in the name of its folder, got nothing")
+    return {column: id_text(unquote(value)) for column, value in found.items()}

@@ -214,9 +214,12 @@ def parquet_chunks(path: Path, told: Mapping[str, str] = _NOTHING) -> Iterator[p
         Columns with one value, which is not in the file.
     """
     where = str(path)
-    if path.stat().st_size:  # nothing cannot be mapped
-        with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-            check_parquet(content, where)
+    try:
+        if path.stat().st_size:  # nothing cannot be mapped
+            with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+                check_parquet(content, where)
+    except OSError as error:
+        raise DataError(f"{where}: cannot be read: {error.strerror}") from None
     wanted = parquet_columns(path, told).values()
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     inside = parse(scan.collect_schema, "Parquet", where).names()

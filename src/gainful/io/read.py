@@ -103,6 +103,8 @@ def _read_one(source: object, name: str | None) -> Run | LargeRun:
         source = Path(source)
     default = _run_name(source) if isinstance(source, Path) else "run"
     runs = _read_several(source, name or default)
+    if not runs:
+        raise DataError(f"{_where(source)}: expected one run, got none")
     if len(runs) > 1:
         names = ", ".join(repr(run.name) for run in runs[:3]) + (", …" if len(runs) > 3 else "")
         raise DataError(f"{_where(source)}: expected one run, got {len(runs)} ({names}); use read_runs")

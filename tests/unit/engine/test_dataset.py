@@ -125,6 +125,35 @@ def test_refused(tmp_path):
     assert "2.parquet: " in going_on.failed[0][1]
 
 
+def test_data_sets_that_cannot_be_shared_out_are_named(tmp_path):
+    """As they are in this process; the others go on."""
+    for name in ("none", "nothing", "nowhere"):
+        (tmp_path / f"{name}.parquet").mkdir()
+    (tmp_path / "nothing.parquet" / "0.parquet").touch()
+    (tmp_path / "nowhere.parquet" / "0.parquet").symlink_to("nowhere")
+    runs = [tmp_path, MADE.runs[0]]
+    here = gf.evaluate(MADE.qrels, runs, MEASURES, keep_going=True)
+    assert [name.removeprefix(f"{tmp_path}/") for name, _ in here.failed] == [
+        "none.parquet",
+        "nothing.parquet",
+        "nowhere.parquet",
+    ]
+    there = score_all(Local(), job(keep_going=True), runs, divided=True)
+    assert (there.systems, there.failed) == (here.systems, here.failed)
+
+
+def test_parts_of_which_only_some_name_runs(tmp_path):
+    """Wherever it is cut: it is the first part that tells."""
+    parts = write(table(), tmp_path / "runs.parquet", 10)
+    pl.read_parquet(parts / "3.parquet").drop("run").write_parquet(parts / "3.parquet")
+    for number in (1, 99):
+        groups = groups_of(entries_of(parts)[0], number)
+        with pytest.raises(
+            DataError, match=r"/3\.parquet: expected a column run, as in .*/0\.parquet; write"
+        ):
+            list(map(score_group, [job()] * len(groups), groups))
+
+
 def test_a_data_set_that_was_given_a_name_is_read_by_one(tmp_path):
     parts = write(MADE.runs[0].frame.select("query_id", "doc_id", "score"), tmp_path / "one.parquet", 30)
     entry = entries_of({"mine": parts})[0]

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import gainful as gf
+from gainful.data.policies import Policies
 from gainful.engine import open_engine
-from gainful.engine.scoring import Entry, batches, entries_of
+from gainful.engine.scoring import Entry, Job, batches, entries_of, score_runs
 from gainful.errors import DataError, GainfulError, MissingExtraError
+from gainful.measures import parse_measures
 from gainful.progress import tracked_by
 from gainful.stats import resample
 
@@ -75,6 +77,19 @@ class TestLocal:
 
 
 class TestEntries:
+    def test_rows_that_come_but_once_are_kept(self):
+        """They can be sent to a worker then, and be read again."""
+        rows = [("1", "a", 2.0), ("1", "b", 1.0)]
+        (entry,) = entries_of({"mine": iter(rows)})
+        assert (entry.source, entry.name) == (rows, "mine")
+
+    def test_runs_of_one_name_that_are_read_together(self):
+        job = Job(qrels=gf.read_qrels({"1": {"a": 1}}), measures=tuple(parse_measures("AP")), policies=Policies())
+        run = gf.read_run({"1": ["a"]}, name="same")
+        with pytest.raises(DataError) as caught:
+            score_runs(job, entries_of([run, run]))
+        assert str(caught.value) == "two runs are called 'same'; rename one, or give a dict {name: run}"
+
     def test_files(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         for name in ("run10.txt", "run2.txt.gz"):

@@ -135,3 +135,40 @@ def test_a_folder_that_cannot_be_listed(refused: Callable[[str], object], monkey
     monkeypatch.setattr("os.scandir", forbid)
     with refused("r.parquet: cannot be read: Permission denied"):
         evaluate(QRELS, "r.parquet")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("named", "wanted"), [(1, "a column run"), (2, "no column run")])
+def test_parts_of_which_only_some_name_runs(refused: Callable[[str], object], named: int, wanted: str) -> None:
+    for number, part in enumerate(PARTS, 1):
+        write(f"r.parquet/{number}.parquet", {**part, "run": ["x", "x"]} if number == named else part)
+    message = f"expected {wanted}, as in r.parquet/1.parquet; write all parts of a data set alike"
+    with refused(f"r.parquet/2.parquet: {message}"):
+        evaluate(QRELS, "r.parquet")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("value", ["__HIVE_DEFAULT_PARTITION__", ""])
+def test_a_folder_without_a_topic(refused: Callable[[str], object], value: str) -> None:
+    """How Hive, Spark and polars write rows whose topic is null."""
+    write("r.parquet/qid=1/x.parquet", {"docno": ["a"], "score": [1.0]})
+    write(f"r.parquet/qid={value}/x.parquet", {"docno": ["a"], "score": [1.0]})
+    with refused(f"r.parquet/qid={value}/x.parquet: expected a query_id in the name of its folder, got nothing"):
+        evaluate(QRELS, "r.parquet")
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_link_that_leads_nowhere(refused: Callable[[str], object]) -> None:
+    Path("bm25.parquet/part-11.parquet").symlink_to("nowhere")
+    with refused("bm25.parquet/part-11.parquet: cannot be read: No such file or directory"):
+        evaluate(QRELS, "bm25.parquet")
+
+
+@pytest.mark.usefixtures("folder")
+def test_nobody_side_by_side(refused: Callable[[str], object]) -> None:
+    Path("r.parquet").mkdir()
+    pl.DataFrame({**PARTS[0], "run": ["x", "y"]})[:0].write_parquet("r.parquet/1.parquet")
+    with refused("r.parquet: expected one run, got none"):
+        read_run("r.parquet")
+    with refused("r.parquet: expected one run, got none"):
+        evaluate(QRELS, {"mine": "r.parquet"})
