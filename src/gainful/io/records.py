@@ -26,7 +26,7 @@ def _ends(data: bytes, *, inside: bool) -> npt.NDArray[np.int64]:
 
 def first_record(data: bytes, *, quotes: bool = False) -> int:
     """Where the first record that is not blank ends; the length of the text if nowhere."""
-    blank = re.match(rb"[\r\n]*", data)
+    blank = re.match(rb"(?:\xef\xbb\xbf)?[\r\n]*", data)
     begin = blank.end() if blank else 0
     end = data.find(b"\n", begin) + 1
     while quotes and end and data.count(b'"', begin, end) % 2:

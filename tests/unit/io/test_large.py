@@ -132,13 +132,15 @@ def tables(draw: st.DrawFn) -> tuple[str, bytes]:
     if draw(st.integers(0, 9)) == 0:
         lines.insert(draw(st.integers(1, len(lines))), ["1"] * 7)
     end = draw(st.sampled_from(["\n", "\r\n"]))
-    return name, end.join(separator.join(line) for line in lines).encode() + draw(st.sampled_from([end, ""])).encode()
+    begin = draw(st.sampled_from(["", "", "\ufeff", end, "\ufeff" + end]))
+    return name, (begin + end.join(separator.join(line) for line in lines) + draw(st.sampled_from([end, ""]))).encode()
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(tables(), SIZES, POLICIES)
 @example(("r.csv", b"qid,docno,score\n1,a,x\n1,,2\n"), 1, Policies())
 @example(("r.csv", b"qid,docno,score\n1,a,x\n1,b,2,3,4\n"), 1, Policies())
+@example(("r.csv", b"\xef\xbb\xbf\nqid,docno,score\n1,a,2\n"), 1, Policies())
 def test_tables(table: tuple[str, bytes], size: int, policies: Policies) -> None:
     same(*table, size, policies)
 
