@@ -57,7 +57,7 @@ def started(tmp_path_factory):
     for process in reversed(running):
         process.terminate()
     for process in running:
-        process.wait(20)
+        process.wait(90)
 
 
 def begin(started, file: Path) -> str:
@@ -316,6 +316,17 @@ class TestAnalyses:
         assert exact(gf.agreement(scores, **on_dask)) == exact(gf.agreement(scores))
 
 
+def gone(process: int) -> bool:
+    """Whether a process has ended, and whoever started it knows, within a minute."""
+    for _ in range(600):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
 class TestKilled:
     def test_worker_killed_half_way(self, made, scheduler, on_dask):
         """SIGKILL, while it has work: that costs time, not results."""
@@ -327,8 +338,8 @@ class TestKilled:
                 for at, step in enumerate(steps):
                     if at == total // 2:
                         busy = [worker for worker, tasks in client.processing().items() if tasks]
-                        os.kill(before[busy[0]], signal.SIGKILL)
-                        died.append(before[busy[0]])
+                        died.append(before[busy[0] if busy else min(before)])  # a fast one still has results
+                        os.kill(died[0], signal.SIGKILL)
                     yield step
 
             def found(**where):
@@ -337,10 +348,9 @@ class TestKilled:
             with tracked_by(killing):
                 there = found(**on_dask)
             assert len(died) == 1
-            with pytest.raises(OSError, match="No such process"):
-                os.kill(died[0], 0)
+            assert gone(died[0])
             client.wait_for_workers(2, timeout=60)
-            assert died[0] not in client.run(os.getpid).values()
+            assert died[0] not in client.run(os.getpid, on_error="ignore").values()
         assert exact(there) == exact(found())
 
     def test_what_kills_every_worker_ends(self, scheduler):

@@ -29,6 +29,13 @@ pathlib.Path.replace = pathlib.Path.rename = held
 from gainful.cli.start import start
 sys.exit(start())
 """
+# `gainful`, which says when it begins: before that, it is Python that is interrupted.
+BEGUN = """
+import sys
+from gainful.cli.start import start
+print("begun", file=sys.stderr, flush=True)
+sys.exit(start())
+"""
 EVALUATE = ["evaluate", TINY / "qrels.txt", TINY / "a.txt"]
 WRITERS = {
     "evaluate": [*EVALUATE, "-o", "out.csv"],
@@ -135,8 +142,10 @@ class TestSignals:
         """The collection is there, whole, or nothing is."""
         times = random.Random(8)
         for _ in range(examples(40)):
-            running = started("simulate", "out", "--topics", "20", "--systems", "20", "--depth", "100")
-            time.sleep(times.uniform(0.2, 1.5))
+            words = ["simulate", "out", "--topics", "20", "--systems", "20", "--depth", "100"]
+            running = started(*words, command=[sys.executable, "-c", BEGUN])
+            assert running.stderr.readline() == "begun\n"
+            time.sleep(times.uniform(0.1, 1.5))
             running.send_signal(times.choice([signal.SIGINT, signal.SIGTERM]))
             code, _, err = ended(running)
             assert "Traceback" not in err
