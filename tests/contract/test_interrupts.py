@@ -36,6 +36,18 @@ from gainful.cli.start import start
 print("begun", file=sys.stderr, flush=True)
 sys.exit(start())
 """
+# `gainful`, which says when workers of a cluster get something to do.
+WORKING = """
+import sys
+from gainful.cli.start import start
+from gainful.engine.cluster import Cluster
+work = Cluster.map
+def told(*words, **more):
+    print("working", file=sys.stderr, flush=True)
+    return work(*words, **more)
+Cluster.map = told
+sys.exit(start())
+"""
 EVALUATE = ["evaluate", TINY / "qrels.txt", TINY / "a.txt"]
 WRITERS = {
     "evaluate": [*EVALUATE, "-o", "out.csv"],
@@ -156,6 +168,20 @@ class TestSignals:
                 subprocess.run(["rm", "-r", "out"], check=True)
             else:
                 assert code != 0
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+    def test_while_workers_work(self, collection, number):
+        """Of all processes of a terminal, only one has something to say."""
+        pytest.importorskip("distributed")
+        words = ["robustness", collection / "qrels.txt", collection / "runs", "-m", "AP", "--trials", "9999"]
+        running = started(
+            *(*words, "--engine", "dask", "--workers", "1"),
+            command=[sys.executable, "-c", WORKING],
+            start_new_session=True,
+        )
+        assert running.stderr.readline() == "working\n"
+        os.killpg(running.pid, number)
+        assert ended(running) == (-number, "", "")
 
     def test_a_loop_in_a_shell_ends_with_its_command(self, pipe):
         script = 'for i in 1 2 3; do "$@"; echo "again $?"; done'
