@@ -48,6 +48,21 @@ def told(*words, **more):
 Cluster.map = told
 sys.exit(start())
 """
+# `gainful`, which is sent a signal inside of such a callback.
+DROPPING = """
+import os, sys
+from gainful.cli import main, start
+class Thrown:
+    def __del__(self):
+        os.kill(os.getpid(), NUMBER)
+        for _ in range(100):
+            pass
+def dropping(words, run=main._run):
+    Thrown()
+    return run(words)
+main._run = dropping
+sys.exit(start.start())
+"""
 EVALUATE = ["evaluate", TINY / "qrels.txt", TINY / "a.txt"]
 WRITERS = {
     "evaluate": [*EVALUATE, "-o", "out.csv"],
@@ -149,6 +164,18 @@ class TestSignals:
         assert (code, out) == (-number, "")
         assert "Traceback" not in err
         assert os.listdir() == ["pipe"]
+
+    def test_an_error_does_not_wait_for_a_pipe(self, pipe):
+        """Which is being read already, in the background."""
+        code, out, err = ended(started("evaluate", "none", pipe))
+        assert (code, out, err) == (1, "", "gainful: error: none: no such file.\n")
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+    def test_where_python_drops_exceptions(self, pipe, number):
+        """As in what it calls when something is thrown away, which happens all the time during imports."""
+        script = DROPPING.replace("NUMBER", str(int(number)))
+        running = started("evaluate", TINY / "qrels.txt", pipe, command=[sys.executable, "-c", script])
+        assert ended(running) == (-number, "", "")
 
     def test_at_any_time(self, folder):
         """The collection is there, whole, or nothing is."""

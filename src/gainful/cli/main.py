@@ -17,11 +17,10 @@ from cyclopts import App, CycloptsError
 from gainful import __version__
 from gainful.cli.escape import shown_lines
 from gainful.cli.examples import epilogue
-from gainful.cli.start import INTERRUPTED
+from gainful.cli.start import INTERRUPTED, PIPE_CLOSED
 from gainful.errors import GainfulError
 
 _STDOUT, _STDERR = 1, 2
-PIPE_CLOSED = 141  # what shells report for a program that SIGPIPE ended
 
 # The first line of each function's docstring, so that `gainful --help` need not import it; a test compares them.
 COMMANDS = {

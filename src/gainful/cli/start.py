@@ -4,9 +4,10 @@ import os
 import signal
 import sys
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 INTERRUPTED = 130  # what shells report for a program that SIGINT ended
+PIPE_CLOSED = 141  # and for one that SIGPIPE ended
 
 
 class Ended(BaseException):
@@ -23,13 +24,14 @@ def start() -> int:
     Returns
     -------
     int
-        The exit status. After SIGINT, SIGTERM or SIGHUP there is none: the process ends by that signal, which shells
-        report as 130, 143 or 129, so that a loop over many commands ends with the one that was interrupted.
+        0, when all went well; otherwise the process ends here. After SIGINT, SIGTERM or SIGHUP it ends by that signal,
+        which shells report as 130, 143 or 129, so that a loop over many commands ends with the one interrupted.
     """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has but one of them
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # under nohup, SIGHUP is ignored
             signal.signal(number, _end)
+    sys.unraisablehook = _again
     try:
         from gainful.cli.main import main
 
@@ -38,7 +40,9 @@ def start() -> int:
         status = INTERRUPTED
     except Ended as end:
         status = 128 + end.number
-    return _by_signal(status) if status > 128 and status != 141 else status
+    if status:
+        _leave(status)
+    return status
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
@@ -46,18 +50,35 @@ def _end(number: int, _: FrameType | None) -> NoReturn:
     raise Ended(number)
 
 
-def _by_signal(status: int) -> int:
-    """End by the signal that was heeded; threads that still read from somewhere are not waited for."""
+def _again(dropped: Any) -> None:
+    """Where Python drops exceptions, as in a callback of its own, it drops a signal: it is sent again in a moment."""
+    error = dropped.exc_value
+    if not isinstance(error, (KeyboardInterrupt, Ended)):
+        sys.__unraisablehook__(dropped)
+        return
+    from threading import Timer
+
+    number = error.number if isinstance(error, Ended) else signal.SIGINT
+    if isinstance(error, Ended):
+        signal.signal(number, _end)
+    send, words = (os.kill, (os.getpid(), number)) if os.name == "posix" else (signal.raise_signal, (number,))
+    later = Timer(0.01, send, words)
+    later.daemon = True
+    later.start()
+
+
+def _leave(status: int) -> NoReturn:
+    """End, by the signal that was heeded if any; threads that still read from somewhere are not waited for."""
     import atexit
 
+    atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
                 stream.flush()
         except (OSError, ValueError):
             pass
-    atexit._run_exitfuncs()
-    if os.name == "posix":
+    if status > 128 and status != PIPE_CLOSED and os.name == "posix":
         signal.signal(status - 128, signal.SIG_DFL)
         os.kill(os.getpid(), status - 128)
-    return status
+    os._exit(status)
