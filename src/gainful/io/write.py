@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import secrets
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +109,8 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
     Parameters
     ----------
     path
-        The file; one that exists is replaced, a link is followed, and a device such as ``/dev/stdout`` is written to
-        directly.
+        The file; one that exists is replaced by one with the same permissions, a link is followed, and a device such
+        as ``/dev/stdout`` is written to directly.
     content
         Bytes, or text to be written as UTF-8.
 
@@ -127,6 +129,8 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
         try:
             temporary.write_bytes(data)
             if target.exists():
+                with suppress(OSError):  # not every file system has permissions
+                    shutil.copymode(target, temporary)
                 _sync(temporary)
             temporary.replace(target)
         except BaseException:
@@ -140,7 +144,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
 
 def _sync(path: Path) -> None:
     """Wait until a file is on the disk, lest a power failure takes both it and what it replaces."""
-    descriptor = os.open(path, os.O_RDWR)
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)  # it may be read-only by now
     try:
         os.fsync(descriptor)
     finally:

@@ -275,6 +275,15 @@ def test_a_link_is_followed(folder: Path) -> None:
     assert os.listdir("there") == ["file"]
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_permissions_stay(folder: Path, mode: int) -> None:
+    """What only its owner may read is not opened to all."""
+    Path("f").write_text("before")
+    Path("f").chmod(mode)
+    write_atomically("f", "after")
+    assert (Path("f").read_text(), Path("f").stat().st_mode & 0o777) == ("after", mode)
+
+
 def test_a_pipe_is_written_to_and_not_replaced(folder: Path) -> None:
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
