@@ -26,7 +26,7 @@ class MissingExtraError(GainfulError):
     """A package that only an extra of gainful brings is not installed."""
 
     def __init__(self, extra: str, what: str) -> None:
-        super().__init__(f"{what} needs packages that are not installed: pip install 'gainful[{extra}]'")
+        super().__init__(f"{what} needs packages that are not installed: pip install '.[{extra}]' in a clone")
 
 
 def check_choice(name: str, value: object, allowed: Collection[str]) -> None:

@@ -56,7 +56,7 @@ def test_missing_extra(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(gf.GainfulError) as caught:
         load_altair()
-    assert str(caught.value) == "a chart needs packages that are not installed: pip install 'gainful[plots]'"
+    assert str(caught.value) == "a chart needs packages that are not installed: pip install '.[plots]' in a clone"
 
 
 def test_large_data_are_drawn():

@@ -24,6 +24,7 @@ from gainful.cli.output import (
     number,
 )
 from gainful.cli.shell import shell_of
+from gainful.cli.wording import in_options
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
@@ -98,7 +99,7 @@ def evaluate(
     for line in remarks(scores):
         note(line)
     for name, message in scores.failed:
-        note(f"failed: {message if message.startswith(name) else f'{name}: {message}'}")
+        note(f"failed: {in_options(message if message.startswith(name) else f'{name}: {message}')}")
     return 1 if scores.failed else 0
 
 

@@ -18,6 +18,7 @@ from gainful import __version__
 from gainful.cli.escape import shown_lines
 from gainful.cli.examples import epilogue
 from gainful.cli.start import INTERRUPTED, PIPE_CLOSED
+from gainful.cli.wording import in_options, misunderstood
 from gainful.errors import GainfulError
 
 _STDOUT, _STDERR = 1, 2
@@ -121,9 +122,9 @@ def main(tokens: Sequence[str] | None = None) -> int:
         status = _run(words)
         sys.stdout.flush()
     except CycloptsError as error:
-        return _fail(f"{error} Try 'gainful {_known_command(words)}--help'.", status=2)
+        return _fail(f"{misunderstood(error)} Try 'gainful {_known_command(words)}--help'.", status=2)
     except GainfulError as error:
-        return _fail(str(error), status=1)
+        return _fail(in_options(str(error)), status=1)
     except BrokenPipeError:
         return _silenced()
     except SystemExit:  # how rich leaves when the reader of the help text is gone

@@ -86,10 +86,13 @@ def write_collection(collection: Collection, folder: Path) -> None:
 @contextmanager
 def _appearing(folder: Path) -> Iterator[Path]:
     """A folder beside the wanted one, renamed to it in the end, removed if anything goes wrong."""
-    folder = folder.absolute()
+    wanted, folder = folder, folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = folder.with_name(f".{folder.name}-{os.getpid()}")
-    draft.mkdir()
+    try:
+        draft.mkdir()
+    except OSError as error:
+        raise DataError(f"{wanted}: cannot be made: {error.strerror}") from None
     try:
         yield draft
         if folder.exists():

@@ -13,6 +13,7 @@ from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
 from gainful.data.run import Run
+from gainful.errors import DataError
 from gainful.io.read import read_run
 from gainful.io.write import write_run
 from gainful.tune.curve import ThresholdCurve
@@ -100,8 +101,16 @@ def apply(
         .gz, .zst, .bz2 and .xz may follow.
     """
     whole = read_run(run)
-    kept = apply_threshold(whole, cut, threshold=threshold, filter_run=filter_run, duplicates=duplicates)
-    write_run(kept, output)
+    other = whole if filter_run is None else read_run(filter_run)
+    kept = apply_threshold(
+        whole, cut, threshold=threshold, filter_run=None if filter_run is None else other, duplicates=duplicates
+    )
+    try:
+        write_run(kept, output)
+    except DataError as error:
+        if len(kept) or not len(whole):
+            raise
+        raise DataError(f"{error}. Nothing is left of it: {_out_of_reach(whole, other)}") from None
     note(f"{output}: {len(kept)} of {len(whole)} documents{_emptied(whole, kept)}")
 
 
@@ -183,3 +192,9 @@ def _emptied(whole: Run, kept: Run) -> str:
         return ""
     names = ", ".join(empty[:_NAMES]) + (", …" if len(empty) > _NAMES else "")
     return f"; nothing left for {len(empty)} of {len(whole.topics)} topics ({names})"
+
+
+def _out_of_reach(run: Run, scored: Run) -> str:
+    """Why a cut leaves nothing; `scored` has the scores that the threshold is on."""
+    highest = scored.frame.join(run.frame, on=["query_id", "doc_id"], how="semi")["score"].to_numpy().max()
+    return f"no score of run {scored.name!r} reaches the threshold; the highest is {highest}"

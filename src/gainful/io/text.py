@@ -260,6 +260,7 @@ def _to_plain(data: bytes) -> bytes:
 
 def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str, before: int) -> DataError:
     """The error for the first line that is no good; Python speed, but only once."""
+    first = not before  # of the lines with data
     for number, line in enumerate(data.removeprefix(b"" if before else BOM).split(b"\n"), before + 1):
         if b"\0" in line:
             return DataError(f"{where}:{number}: expected text, got a NUL byte (is this UTF-16, or a binary file?)")
@@ -271,8 +272,9 @@ def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str, before
         if not fields or fields[0].startswith(b"#"):
             continue
         if problem := _problem(fields, layout):
-            hint = _swapped(len(fields), layout)
+            hint = _swapped(fields, layout) if first else ""
             return DataError(f"{where}:{number}: expected {problem}: {shorten(line)!r}{hint}")
+        first = False
     return DataError(f"{where}: cannot be read as {layout.what}: {reason}")
 
 
@@ -293,9 +295,9 @@ def is_text(line: bytes) -> bool:
     return any(_problem(line.split(), layout) is None for layout in (QRELS, RUN))
 
 
-def _swapped(fields: int, layout: Layout) -> str:
+def _swapped(fields: list[bytes], layout: Layout) -> str:
     for other in (QRELS, RUN):
-        if other is not layout and fields == len(other.fields):
+        if other is not layout and _problem(fields, other) is None:
             return f". It looks like {other.what}; give qrels first"
     return ""
 

@@ -38,7 +38,7 @@ class TestTour:
         monkeypatch.setitem(sys.modules, "altair", None)
         status, out, _ = gainful("demo")
         assert status == 0
-        message = "Not now: a report needs packages that are not installed: pip install 'gainful[plots]'"
+        message = "Not now: a report needs packages that are not installed: pip install '.[plots]' in a clone"
         assert message in " ".join(out.split())
         assert not (here / "demo" / "report.html").exists()
 

@@ -129,8 +129,8 @@ class TestWithoutQuery:
         ),
         (
             ["--query", "q1", "--ties", "expected"],
-            "ties='expected' averages over all orders of tied documents, so that there is no one ranking to explain: "
-            "use ties='trec' or ties='order'.",
+            "--ties expected averages over all orders of tied documents, so that there is no one ranking to explain: "
+            "use --ties trec or --ties order.",
         ),
     ],
 )

@@ -191,10 +191,10 @@ class TestErrors:
 
     def test_missing_extra(self, gainful, files, monkeypatch):
         monkeypatch.setitem(sys.modules, "lightgbm", None)
-        message = "learning from features needs packages that are not installed: pip install 'gainful[ltrf]'"
+        message = "learning from features needs packages that are not installed: pip install '.[ltrf]' in a clone"
         self.refused(gainful, ("train", files / "train.csv"), message)
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        message = "learning from text needs packages that are not installed: pip install 'gainful[ltrf]'"
+        message = "learning from text needs packages that are not installed: pip install '.[ltrf]' in a clone"
         self.refused(gainful, ("train", files / "text.jsonl"), message)
 
     def test_absent_device(self, gainful, files, encoder_folder):

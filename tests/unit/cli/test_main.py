@@ -120,14 +120,23 @@ def test_without_command_shows_help(gainful):
 USAGE = {
     "evalute": 'Unknown command "evalute". Did you mean "evaluate"? Available commands: evaluate, compare, explain, '
     "trec_eval, reliability, stability, sensitivity, robustness, ... Try 'gainful --help'.",
-    "evaluate": "Command \"evaluate\" parameter QRELS requires an argument. Try 'gainful evaluate --help'.",
-    "evaluate q": "Command \"evaluate\" parameter RUN... requires an argument. Try 'gainful evaluate --help'.",
-    "evaluate q r -m": "Command \"evaluate\" parameter -m requires an argument. Try 'gainful evaluate --help'.",
+    "evaluate": "missing QRELS. Try 'gainful evaluate --help'.",
+    "evaluate q": "missing RUN... Try 'gainful evaluate --help'.",
+    "evaluate q r -m": "-m: expected a value after it. Try 'gainful evaluate --help'.",
     "evaluate q r --format xml": 'Invalid value "xml" for --format. Choose from: "table", "csv", "json", "latex". '
     "Try 'gainful evaluate --help'.",
     "evaluate q r --ties tre": 'Invalid value "tre" for --ties. Choose from: "trec", "order", "expected". '
     "Did you mean \"trec\"? Try 'gainful evaluate --help'.",
-    "explain q r s": "Unused Tokens: ['s']. Try 'gainful explain --help'.",
+    "explain q r s": "unexpected 's'. Try 'gainful explain --help'.",
+    "explain q r s t": "unexpected 's', 't'. Try 'gainful explain --help'.",
+    "threshold apply r --threshold 8": "missing --output FILE. Try 'gainful threshold apply --help'.",
+    "threshold apply r --threshold": "--threshold: expected a value after it. Try 'gainful threshold apply --help'.",
+    "threshold apply r --threshold abc -o x": "Invalid value for --threshold: expected a number, got 'abc'. "
+    "Try 'gainful threshold apply --help'.",
+    "report q -o x": "missing RUN... Try 'gainful report --help'.",
+    # Alike only by the dashes.
+    "report q r -o x --engine dask": "Unknown option: --engine. Try 'gainful report --help'.",
+    "compare q r --basline=r": "Unknown option: --basline. Did you mean --baseline? Try 'gainful compare --help'.",
     "simulate f --topics many": "Invalid value for --topics: expected a whole number, got 'many'. "
     "Try 'gainful simulate --help'.",
 }
@@ -157,6 +166,35 @@ class TestRefused:
         outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "qrels.txt")
         refused(outcome, f"{TINY / 'qrels.txt'}:1: {expected}. It looks like qrels; give qrels first")
 
+    @pytest.mark.parametrize(
+        "line",
+        ["q1 Q0 d1 two", "q1 Q0 d1 2"],  # the second could be of qrels, but not after one of a run
+    )
+    def test_line_cut_short_makes_no_qrels(self, gainful, tmp_path, line):
+        bad = tmp_path / "bad.txt"
+        bad.write_text(f"q1 Q0 d2 1 3.0 t\n{line}\n", encoding="utf-8")
+        outcome = gainful("evaluate", TINY / "qrels.txt", bad)
+        refused(outcome, f"{bad}:2: expected 6 fields (topic Q0 doc rank score tag), got 4: {line!r}")
+
+    def test_first_line_that_is_none_of_qrels(self, gainful, tmp_path):
+        bad = tmp_path / "bad.txt"
+        bad.write_text("q1 Q0 d1 two\n", encoding="utf-8")
+        outcome = gainful("evaluate", TINY / "qrels.txt", bad)
+        refused(outcome, f"{bad}:1: expected 6 fields (topic Q0 doc rank score tag), got 4: 'q1 Q0 d1 two'")
+
+    def test_settings_are_options(self, gainful, tmp_path):
+        twice = tmp_path / "twice.txt"
+        twice.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d1 2 2.0 t\n", encoding="utf-8")
+        message = (
+            "run 'twice': document 'd1' appears twice in topic 'q1': remove one, or use --duplicates first to keep the "
+            "first."
+        )
+        refused(gainful("evaluate", TINY / "qrels.txt", twice), message)
+        _, _, err = gainful("evaluate", TINY / "qrels.txt", twice, TINY / "a.txt", "--keep-going")
+        assert f"failed: {twice}: {message}" in err.splitlines()
+        outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "a.txt", "--workers", "2")
+        refused(outcome, "workers: expected --engine dask with it, got --engine local")
+
     def test_missing_file(self, gainful):
         outcome = gainful("evaluate", TINY / "qrel.txt", TINY / "a.txt")
         refused(outcome, f"{TINY / 'qrel.txt'}: no such file. Did you mean 'qrels.txt'?")
@@ -166,7 +204,7 @@ class TestRefused:
         refused(
             outcome,
             "run 'b' returns nothing for 1 of 3 judged topics (q3): "
-            "use missing='empty' or missing='skip' to score it all the same.",
+            "use --missing empty or --missing skip to score it all the same.",
         )
 
     def test_file_that_cannot_be_written(self, gainful, tmp_path):
@@ -176,8 +214,7 @@ class TestRefused:
 
     def test_two_runs_of_one_name(self, gainful):
         outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "a.txt", TINY / "a.txt")
-        assert outcome.status == 1
-        assert "'a'" in outcome.err
+        refused(outcome, "two runs are called 'a'; rename one")
 
 
 def test_operating_system_errors_have_no_traceback(gainful, monkeypatch):

@@ -50,6 +50,15 @@ class TestFolder:
         assert gainful("simulate", ".", *SMALL) == (1, "", f"gainful: error: {message}\n")
         assert list(tmp_path.iterdir()) == []
 
+    def test_one_that_cannot_be_made(self, gainful, tmp_path, monkeypatch):
+        def full(self, *_, **__):
+            raise OSError(28, "No space left on device", str(self))
+
+        monkeypatch.setattr("pathlib.Path.mkdir", lambda self, **named: None if named else full(self))
+        outcome = gainful("simulate", tmp_path / "made", "--topics", "2", "--systems", "2", "--depth", "5")
+        message = f"{tmp_path / 'made'}: cannot be made: No space left on device"
+        assert outcome == (1, "", f"gainful: error: {message}\n")
+
     def test_never_half_written(self, gainful, tmp_path, monkeypatch):
         written = []
 

@@ -118,7 +118,7 @@ def test_a_page_without_its_packages_is_refused_before_any_work(folder, gainful,
     monkeypatch.setitem(sys.modules, "altair", None)
     monkeypatch.setattr("gainful.cli.study.study_negative_labels", lambda *_, **__: pytest.fail("worked already"))
     status, _, err = gainful("study", "negative-labels", "qrels.web.txt.gz", "runs", "--page", "study.html")
-    message = "a report needs packages that are not installed: pip install 'gainful[plots]'"
+    message = "a report needs packages that are not installed: pip install '.[plots]' in a clone"
     assert (status, err) == (1, f"gainful: error: {message}\n")
 
 

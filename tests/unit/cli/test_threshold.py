@@ -142,9 +142,24 @@ class TestApply:
         status, _, err = gainful("threshold", "apply", files[1], "--threshold", "9", "-o", tmp_path / "cut.txt")
         assert (status, err.partition("cut.txt: ")[2]) == (
             1,
-            "TREC text cannot hold an empty run; write .csv or .parquet\n",
+            "TREC text cannot hold an empty run; write .csv or .parquet. Nothing is left of it: no score of run 'run' "
+            "reaches the threshold; the highest is 0.9\n",
         )
         assert not (tmp_path / "cut.txt").exists()
+
+    def test_nothing_left_by_the_scores_of_another_run(self, gainful, files, tmp_path):
+        """The highest score is that of a document that the run has."""
+        scores = {"1": {"a": 1, "b": 2, "x": 9}, "2": {"c": 1, "d": 1}, "3": {"e": 1, "f": 1}}
+        gf.write_run(gf.read_run(scores), tmp_path / "spam.txt")
+        words = ("threshold", "apply", files[1], "--filter-run", tmp_path / "spam.txt", "--threshold", "3")
+        status, _, err = gainful(*words, "-o", tmp_path / "cut.txt")
+        assert status == 1
+        assert err.endswith("no score of run 'spam' reaches the threshold; the highest is 2.0\n")
+
+    def test_neither_cut_nor_threshold(self, gainful, files, tmp_path):
+        message = "expected either --cut FILE or --threshold NUMBER, got neither"
+        words = ("threshold", "apply", files[1], "-o", tmp_path / "cut.txt")
+        assert gainful(*words) == (1, "", f"gainful: error: {message}\n")
 
     def test_needs_an_output(self, gainful, files):
         status, _, err = gainful("threshold", "apply", files[1], "--threshold", "1")

@@ -47,7 +47,8 @@ class TestSettings:
         monkeypatch.setitem(sys.modules, "distributed", None)
         with pytest.raises(MissingExtraError) as caught:
             gf.stability(SCORES, engine="dask")
-        assert str(caught.value) == "engine='dask' needs packages that are not installed: pip install 'gainful[dask]'"
+        message = "engine='dask' needs packages that are not installed: pip install '.[dask]' in a clone"
+        assert str(caught.value) == message
 
 
 class TestLocal:

@@ -377,5 +377,5 @@ class TestRefused:
         with pytest.raises(GainfulError) as caught:
             gf.ltrf.train(frames[0], validation=frames[1], gains=world.GAINS)
         assert str(caught.value) == (
-            "learning from features needs packages that are not installed: pip install 'gainful[ltrf]'"
+            "learning from features needs packages that are not installed: pip install '.[ltrf]' in a clone"
         )

@@ -191,7 +191,7 @@ class TestRefused:
         with pytest.raises(GainfulError) as caught:
             gf.ltrf.train(world.planted_text(20, 1), settings=settings(encoder))
         assert str(caught.value) == (
-            "learning from text needs packages that are not installed: pip install 'gainful[ltrf]'"
+            "learning from text needs packages that are not installed: pip install '.[ltrf]' in a clone"
         )
 
 

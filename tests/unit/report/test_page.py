@@ -118,7 +118,7 @@ def test_missing_packages_are_named_before_any_work(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(gf.GainfulError) as error:
         gf.report("no such file", "none either")
-    assert str(error.value) == "a report needs packages that are not installed: pip install 'gainful[plots]'"
+    assert str(error.value) == "a report needs packages that are not installed: pip install '.[plots]' in a clone"
 
 
 def test_sixty_runs_on_fifty_topics_fit():

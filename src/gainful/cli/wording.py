@@ -1,0 +1,66 @@
+"""What went wrong, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cyclopts import CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+from cyclopts.exceptions import ConsumeMultipleError
+
+from gainful.errors import did_you_mean
+
+# Settings that messages of the library spell as in Python, and that are options of the same name here.
+_SETTING = re.compile(r"\b(degenerate|duplicates|engine|missing|splits|target|ties|unjudged)=(?:'(\w+)'|(\d+))")
+# What else a message says to those who write Python.
+_PYTHON = {
+    ", or give a dict {name: run}": "",
+    "; use read_runs": "",
+    "expected either a cut or a threshold,": "expected either --cut FILE or --threshold NUMBER,",
+}
+_VALUES = {Path: "FILE", float: "NUMBER", int: "NUMBER"}
+
+
+def in_options(message: str) -> str:
+    """A message of the library with ``duplicates='first'`` as ``--duplicates first``."""
+    for python, words in _PYTHON.items():
+        message = message.replace(python, words)
+    return _SETTING.sub(lambda found: f"--{found[1]} {found[2] or found[3]}", message)
+
+
+def misunderstood(error: CycloptsError) -> str:
+    """Why a command line was not understood."""
+    if isinstance(error, MissingArgumentError) and not isinstance(error, ConsumeMultipleError):
+        return _missing(error)
+    if isinstance(error, UnusedCliTokensError):
+        return f"unexpected {', '.join(map(repr, error.unused_tokens or ()))}."
+    if isinstance(error, UnknownOptionError) and _word(error).startswith("--"):
+        return _unknown(error)
+    if isinstance(error, CoercionError) and error.msg is None and error.target_type is float and error.token:
+        name = error.token.keyword or (error.argument.name if error.argument else "")
+        return f"Invalid value for {name}: expected a number, got {error.token.value!r}."
+    return str(error)
+
+
+def _missing(error: MissingArgumentError) -> str:
+    argument = error.argument
+    if argument is None:
+        return str(error)
+    given = error.keyword or next((token.keyword for token in argument.tokens if token.keyword), None)
+    if given:
+        return f"{given}: expected a value after it."
+    value = f" {_VALUES.get(argument.hint, 'VALUE')}" if argument.name.startswith("-") else ""
+    dot = "" if argument.name.endswith("...") else "."
+    return f"missing {argument.name}{value}{dot}"
+
+
+def _unknown(error: UnknownOptionError) -> str:
+    """With the option that was meant; cyclopts compares the dashes, too, and finds much alike."""
+    wrong = _word(error).partition("=")[0]
+    known = [name[2:] for argument in error.argument_collection for name in argument.names if name.startswith("--")]
+    hint = did_you_mean(wrong[2:], known)
+    return f"Unknown option: {wrong}." + re.sub("'(.*)'", r"--\1", hint)
+
+
+def _word(error: UnknownOptionError) -> str:
+    return error.token.keyword or error.token.value
