@@ -138,6 +138,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     finally:
         gc.enable()
+    _flush(sys.stderr)
     return status
 
 
