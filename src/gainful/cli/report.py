@@ -76,8 +76,11 @@ def report(
             degenerate=degenerate,
             duplicates=duplicates,
         )
+    replaced = output.exists()
     found.save(output)
     lines = (textwrap.fill(shown(finding), READABLE, subsequent_indent="  ") for finding in found.contents["findings"])
     emit("".join(f"{line}\n" for line in lines))
     note(str(found))
-    note(f"written to {output}: open it in a browser")
+    for text in found.contents["notes"]:
+        note(f"note: {text}")
+    note(f"{'replaced' if replaced else 'written to'} {output}: open it in a browser")

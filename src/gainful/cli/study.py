@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from gainful.cli.inputs import Files, Whole, refuse_measures
 from gainful.cli.lists import NUMBERS, WHOLES, choices, commas
 from gainful.cli.ltrf import Trained
-from gainful.cli.output import Table, check_targets, note, number
+from gainful.cli.output import Table, check_targets, chosen_format, note, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import one_line_each, shell_of
 from gainful.errors import DataError
@@ -70,20 +70,23 @@ class Studied:
     def working(self, shown: Shown) -> Iterator[None]:
         """Around the computation: refuses what cannot be written before it starts, and shows how far it is."""
         if self.page is not None:
-            check_page_path(self.page)
+            check_page_path(self.page, "a page")
         targets = [path for path in (shown.output, shown.chart, self.page) if path is not None]
         check_targets(targets, [path for text in self.collection for path in _collection(text)[1] if path])
         with shown.working():
             yield
 
     def show(self, study: Study, shown: Shown) -> None:
-        """Print or write the study, then its findings on stderr; write its page."""
+        """Print or write the study; tell its findings on stderr where what is printed has none; write its page."""
         reasons: dict[str, list[str]] = {}
         for name, why in study.absent.items():
             reasons.setdefault(why, []).append(name)
         absent = [f"note: {', '.join(names)} could not be made: {why}" for why, names in reasons.items()]
         tables = [_table(exhibit) for exhibit in study.exhibits]
-        shown.show(study, tables, [*absent, *(str(finding) for finding in study.findings)])
+        tables += [_findings(study)] if study.findings else []
+        printed = shown.output is None and chosen_format(shown.format, None) in ("table", "latex")
+        told = [] if printed else [str(finding) for finding in study.findings]
+        shown.show(study, tables, [*absent, *told, *(f"note: {text}" for text in study.notes)])
         if self.page is not None:
             from gainful.report.study_page import study_page
 
@@ -283,6 +286,17 @@ def _table(exhibit: Exhibit) -> Table:
         rows=rows,
         names=tuple(at for at, kind in enumerate(frame.dtypes) if kind == pl.String),
         heading=f"{exhibit.name}: {exhibit.title}. {exhibit.text}{more}",
+    )
+
+
+def _findings(study: Study) -> Table:
+    rows = [[one.collection, "yes" if one.holds else "no", one.claim, one.evidence] for one in study.findings]
+    return Table(
+        header=["collection", "holds", "finding", "evidence"],
+        rows=rows,
+        names=(0, 1, 2, 3),
+        prose=True,
+        heading="Findings: what the paper found, and whether it holds here.",
     )
 
 

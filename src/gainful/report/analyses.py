@@ -102,18 +102,19 @@ def agreeing(task: Task) -> Content:
     rows = []
     for pair in (pair for pair in found.pairs if pair.correlation == "tau_b"):
         values = [found.between(pair.first, pair.second, name).value for name in _COEFFICIENTS]
+        tied = pair.value != pair.value  # all runs are, by a measure: nothing that is resampled says more
         rows.append(
             [
                 pair.first,
                 pair.second,
                 *values,
-                pair.resampled_low,
-                pair.resampled_high,
+                None if tied else pair.resampled_low,
+                None if tied else pair.resampled_high,
                 _mover(found, pair.first, pair.second),
             ]
         )
-    telling = [pair for pair in found.pairs if pair.correlation == "tau_b" and pair.value == pair.value]
-    telling = [pair for pair in telling if {pair.first, pair.second} <= task.directed()]
+    telling_apart = [pair for pair in found.pairs if pair.correlation == "tau_b" and pair.value == pair.value]
+    telling = [pair for pair in telling_apart if {pair.first, pair.second} <= task.directed()]
     if telling:
         least = min(telling, key=lambda pair: pair.value)
         task.findings.append(
@@ -122,7 +123,10 @@ def agreeing(task: Task) -> Content:
             if len(telling) > 1
             else f"{least.first} and {least.second} order the runs with a Kendall's τ of {least.value:.2f}."
         )
-    return {"figures": [figure(found.chart())], "table": table(columns, rows), "line": str(found)}
+    drawn = figure(found.chart())
+    if len(found.measures) == 2 and not telling_apart:
+        drawn["spec"]["title"] = "Who moved, the best at the top right: Kendall's τ is undefined, all runs are tied"
+    return {"figures": [drawn], "table": table(columns, rows), "line": str(found)}
 
 
 def _mover(found: Agreement, first: str, second: str) -> str:
@@ -201,12 +205,14 @@ def sensitive(task: Task) -> Content:
         power = {test.measure: test.discriminative_power(alpha) for test in telling}
         most = max(power.values())
         best = [name for name, share in power.items() if share == most]
-        task.findings.append(
-            f"{_listed(best)} {'tells' if len(best) == 1 else 'tell'} most runs apart: {most:.0%} of the pairs at "
-            f"α = {alpha:g}."
-            if most > 0.0
-            else f"No measure tells any two runs apart at α = {alpha:g}."
-        )
+        doubtful = any(text.startswith(f"{name}: ") for text in found.notes for name in best)
+        if most == 0.0:
+            task.findings.append(f"No measure tells any two runs apart at α = {alpha:g}.")
+        elif not doubtful:
+            task.findings.append(
+                f"{_listed(best)} {'tells' if len(best) == 1 else 'tell'} most runs apart: {most:.0%} of the pairs at "
+                f"α = {alpha:g}."
+            )
     return {
         "figures": [figure(found.chart())],
         "table": table(columns, rows),

@@ -5,7 +5,7 @@ const GREYS = ["#555555", "#888888"];
 const FONT = getComputedStyle(document.body).fontFamily;
 const hiddenMeasures = new Set();
 
-function look(dark, narrow, longest) {
+function look(dark, narrow, longest, below) {
   const [ink, quiet, line] = dark ? ["#e8e8e4", "#a2a7af", "#33373d"] : ["#1b1d21", "#5d626b", "#e6e5df"];
   return {
     background: "transparent",
@@ -29,7 +29,7 @@ function look(dark, narrow, longest) {
       labelFontSize: 12,
       titleFontWeight: 500,
       labelLimit: narrow ? 240 : 200,
-      ...(narrow ? { orient: "bottom", columns: longest > 14 ? 1 : 2 } : {}),
+      ...(below ? { orient: "bottom", columns: narrow ? (longest > 14 ? 1 : 2) : 6 } : {}),
     },
     title: { color: ink },
     header: { labelColor: quiet, titleColor: ink },
@@ -117,7 +117,8 @@ function darken({ mark, encoding }) {
 function fitted(spec, width, tall) {
   const narrow = width < 560;
   if (isDark()) views(spec).forEach(darken);
-  spec.config = merged(spec.config || {}, look(isDark(), narrow, longestLabel(spec)));
+  spec.config = merged(spec.config || {}, look(isDark(), narrow, longestLabel(spec), narrow || Boolean(spec.spec)));
+  if (spec.spec && tall === 1) narrowed(spec, width);
   delete spec.title;
   const grow = (height) => (typeof height === "number" ? Math.round(height * tall) : height);
   if (spec.vconcat) {
@@ -133,6 +134,17 @@ function fitted(spec, width, tall) {
     spec.autosize = { type: "fit", contains: "padding" };
   }
   return spec;
+}
+
+// Panels side by side, made narrower where they would not fit, but never so narrow that nothing can be read.
+function narrowed(spec, width) {
+  const facet = spec.facet || {};
+  const field = (facet.column || facet).field;
+  const values = new Set(Object.values(spec.datasets || {}).flatMap((rows) => rows.map((row) => row[field])));
+  const across = Math.min(facet.column ? values.size : spec.columns || values.size, values.size) || 1;
+  const room = Math.floor((width - 70) / across) - 30;
+  for (const view of [spec.spec, ...(spec.spec.layer || [])])
+    if (typeof view.width === "number") view.width = Math.max(120, Math.min(view.width, room));
 }
 
 function longestLabel(spec) {

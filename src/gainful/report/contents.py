@@ -77,6 +77,9 @@ def gather(given: Inputs) -> Content:
     def comparing() -> None:
         contents["comparison"] = _comparison(found["task"], given.settings, findings)
         contents["notes"] += _dropped(contents["comparison"], len(found["scores"].topics))
+        contents["notes"] += [f"{text}." for text in contents["comparison"].get("notes", ())]
+        if "absent" in contents["comparison"]:
+            findings.extend(_alone(found["scores"]))
 
     def explaining() -> None:
         contents["why"] = _why(given, found["scores"])
@@ -94,6 +97,7 @@ def gather(given: Inputs) -> Content:
         {"id": key, "title": title, "lead": lead, "command": command, **sections[key]}
         for key, title, lead, command, _ in ANALYSES
     ]
+    contents["notes"] += [f"{text}." for text in sections["sensitivity"].get("notes", ())]
     contents["findings"] = findings
     contents["settings"] = given.settings
     contents["policies"] = given.policies.to_dict()
@@ -106,11 +110,17 @@ def gather(given: Inputs) -> Content:
 def _about(given: Inputs, scores: Scores) -> Content:
     labels = given.qrels.frame["relevance"].value_counts(sort=False).drop_nulls().sort("relevance")
     runs = len(scores.systems)
-    strangers = [name for name, absent in zip(scores.systems, scores.missing, strict=True) if absent]
+    topics = len(scores.topics)
+    strangers = [name for name, absent in zip(scores.systems, scores.missing, strict=True) if absent == topics]
+    lacking = sum(0 < absent < topics for absent in scores.missing)
     notes = []
-    if strangers:
+    if len(strangers) == runs > 1:
+        notes.append(f"None of the {runs} runs has any of the judged topics: do these qrels belong to them?")
+    else:
+        notes += [f"Run {name!r} has none of the judged topics: do these qrels belong to it?" for name in strangers[:3]]
+    if lacking:
         notes.append(
-            f"{len(strangers)} of {runs} runs {'lacks' if len(strangers) == 1 else 'lack'} some judged topics, which "
+            f"{lacking} of {runs} runs {'lacks' if lacking == 1 else 'lack'} some judged topics, which "
             f"are {'left out of their means' if given.policies.missing == 'skip' else 'scored as empty rankings'}."
         )
     ignored = max(scores.ignored, default=0)
@@ -213,6 +223,30 @@ def _dropped(comparison: Content, topics: int) -> list[str]:
         for name, one in comparison.get("measures", {}).items()
         if one["topics"] < topics
     ]
+
+
+def _alone(scores: Scores) -> list[str]:
+    """What one run scores, or who leads on one topic: nothing is tested there."""
+    runs, topics = len(scores.systems), len(scores.topics)
+    summary = scores.summary()
+    measures = list(zip(scores.measures, scores.higher, summary, strict=True))
+    if runs == 1:
+        told = ", ".join(f"{values[0]:.3f} in {name}" for name, _, values in measures if math.isfinite(values[0]))
+        where = "topic" if topics == 1 else "topics"
+        return [f"{scores.systems[0]} scores {told} on {topics} {where}."] if told else []
+    sentences = []
+    for name, higher, values in measures if topics == 1 else ():
+        if higher != "neither" and np.isfinite(values).all():
+            best = np.round(-values if higher == "worse" else values, DIGITS)
+            first = [scores.systems[at] for at in np.flatnonzero(best == best.max())]
+            alike = f" (and {len(first) - 1} other{'s' if len(first) > 2 else ''} alike)" if len(first) > 1 else ""
+            value = f"{values[int(np.argmax(best))]:.3f}"
+            sentences.append(
+                f"All runs score the same in {name}, {value}, on the one topic."
+                if len(first) == runs
+                else f"{first[0]}{alike} scores best in {name}, {value}, on the one topic."
+            )
+    return sentences
 
 
 def _leads(result: Comparison, alpha: float, summed: set[str]) -> list[str]:

@@ -197,7 +197,7 @@ put(
   section(
     "leaderboard",
     "Who wins?",
-    "Mean scores with their confidence intervals. The head of a column sorts by it; the measure chosen above decides the place and the picture on the right.",
+    "Mean scores with their confidence intervals by the t-distribution, which knows no bounds: of few topics they may leave the range of a measure. The head of a column sorts by it; the measure chosen above decides the place and the picture on the right.",
     leaderboard(),
   ),
   section("significance", "Is it real?", null, significance()),

@@ -62,7 +62,7 @@ class Report:
         write_atomically(path, self.html(path))
 
 
-def check_page_path(path: str | Path) -> None:
+def check_page_path(path: str | Path, what: str = "a report") -> None:
     """Refuse, before any long work, a name that no page can be written to, and a page without its packages."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
@@ -71,15 +71,15 @@ def check_page_path(path: str | Path) -> None:
         raise DataError(f"{path}: expected the name of a file, got a folder")
     if not path.parent.is_dir():
         raise DataError(f"{path}: expected a folder that exists, got {str(path.parent)!r}")
-    need_packages()
+    need_packages(what)
 
 
-def need_packages() -> None:
+def need_packages(what: str = "a report") -> None:
     """Refuse to begin without the packages that draw the charts."""
     try:
         load_altair()
     except MissingExtraError:
-        raise MissingExtraError("plots", "a report") from None
+        raise MissingExtraError("plots", what) from None
 
 
 def _count(number: int, what: str) -> str:

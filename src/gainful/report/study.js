@@ -72,6 +72,7 @@ put(
           ),
         ),
       ),
+    notes(contents.notes),
     h(
       "nav",
       { "aria-label": "Contents" },

@@ -25,7 +25,7 @@ def study_page(study: Study) -> str:
     study
         What one of `gainful.studies` gives.
     """
-    need_packages()
+    need_packages("a page")
     contents = {
         "study": study.name,
         "paper": study.paper,
@@ -33,6 +33,7 @@ def study_page(study: Study) -> str:
         "findings": [finding.to_dict() for finding in study.findings],
         "exhibits": [_exhibit(exhibit) for exhibit in study.exhibits],
         "absent": dict(study.absent),
+        "notes": list(study.notes),
         "settings": {name: _text(value) for name, value in study.settings.items()},
         "command": _command(study),
         "version": __version__,

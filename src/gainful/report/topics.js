@@ -75,7 +75,7 @@ function heat() {
       known.reduce((a, b) => Math.max(a, b), lowest === 0 && known.every((value) => value <= 1) ? 1 : 0) || 1;
     const scale = (value) => (value >= 0 ? (100 * value) / highest : (100 * value) / lowest);
     const text = summaryText(state.measure);
-    const names = Math.min(240, 24 + 8 * Math.max(...order.map((system) => contents.systems[system].length)));
+    const names = Math.min(240, 24 + 8 * Math.max(16, ...order.map((system) => contents.systems[system].length)));
     const room = Math.max(
       18,
       Math.min(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,8 @@ from gainful.io.read import read_qrels, read_runs
 Collections = Mapping[str, tuple[Any, Any]]
 # Built like a Web Track, and as large: simulate's own topics and systems.
 SIMULATED = "simulated"
+# With fewer, whether a finding holds is mostly chance.
+ENOUGH_TOPICS, ENOUGH_RUNS = 10, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,6 +38,14 @@ class StudyCollection:
         if len(self.qrels.topics) < 2:
             return f"needs at least 2 judged topics, got {len(self.qrels.topics)}"
         return None
+
+    @property
+    def few(self) -> str | None:
+        """Why findings mean little here; None if they may mean something."""
+        topics, runs = len(self.qrels.topics), len(self.runs)
+        if self.too_few is not None or (topics >= ENOUGH_TOPICS and runs >= ENOUGH_RUNS):
+            return None
+        return f"{self.name} has {topics} topics and {runs} runs: too few for these verdicts to mean much"
 
     def label_ratios(self) -> dict[float, float]:
         """Per label, its share among the judgments of a topic, averaged over the topics that have it."""
@@ -83,6 +93,12 @@ def load_collections(collections: Collections | None, *, seed: int, runs_needed:
             found = [] if none else read_runs(runs)
             loaded.append(StudyCollection(name=str(name), qrels=read_qrels(qrels), runs=found))
     return loaded
+
+
+def cautions(collections: Iterable[StudyCollection], judged: Iterable[str]) -> tuple[str, ...]:
+    """What to know before believing the findings: which of the collections that have some are small."""
+    names = set(judged)
+    return tuple(one.few for one in collections if one.few is not None and one.name in names)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from gainful.ltrf.targets import LOSSES, Loss
 from gainful.meta.checks import check_count, check_cutoffs, check_finite
 from gainful.progress import track
 from gainful.stats.resample import check_resamples
-from gainful.studies.collections import Collections, load_collections
+from gainful.studies.collections import Collections, cautions, load_collections
 from gainful.studies.forbidden_documents_exhibits import (
     bound_table,
     label_table,
@@ -30,7 +30,7 @@ from gainful.studies.forbidden_documents_learning import (
     single_table,
     size_table,
 )
-from gainful.studies.result import Exhibit, Finding, Study, absences
+from gainful.studies.result import Exhibit, Finding, Study, absences, decided
 
 PAPER = "Carmel, Cohen, Ingber and Kravi: IR Evaluation and Learning in the Presence of Forbidden Documents, SIGIR 2022"
 _NEVER = "the paper's product reviews were not published, and no other data have votes and marks of spam"
@@ -143,12 +143,14 @@ def forbidden_documents(
         exhibits.append(loss_table(learnt))
         absent |= learnt.lacking
         told += findings_of_learning(learnt)
+    verdicts = decided(told)
     return Study(
         name="forbidden-documents",
         paper=PAPER,
         collections=(*(one.name for one in loaded), *(() if learnt is None else (learnt.name,))),
         exhibits=tuple(exhibits),
-        findings=tuple(told),
+        findings=verdicts,
+        notes=cautions(loaded, (verdict.collection for verdict in verdicts)),
         absent=absent,
         settings={**plan.settings(), **({} if learnt is None else learnt.settings())},
     )

@@ -10,10 +10,10 @@ from gainful.progress import track
 from gainful.stats.resample import check_resamples
 from gainful.studies import gain_discount_figures as figures
 from gainful.studies import gain_discount_tables as tables
-from gainful.studies.collections import Collections, load_collections
+from gainful.studies.collections import Collections, cautions, load_collections
 from gainful.studies.gain_discount_findings import findings
 from gainful.studies.gain_discount_found import BOTH, DISCOUNT, FREE, GAIN, HELD_OUT, Found, Plan, label_shares, steps
-from gainful.studies.result import Exhibit, Study
+from gainful.studies.result import Exhibit, Study, decided
 
 PAPER = "Kanoulas and Aslam: Empirical Justification of the Gain and Discount Function for nDCG, CIKM 2009"
 _NOT_ASKED = "it was not asked for"
@@ -119,12 +119,14 @@ def gain_discount(
         why = next(why for kind, why in found[0].failed if kind == DISCOUNT)
         raise DataError(f"collection {found[0].name!r}: {why}")
     made = _exhibits(found, plan)
+    verdicts = decided(finding for one in found for finding in findings(one, plan))
     return Study(
         name="gain-discount",
         paper=PAPER,
         collections=tuple(one.name for one in loaded),
         exhibits=tuple(exhibit for exhibit in made if not exhibit.frame.is_empty()),
-        findings=tuple(finding for one in found for finding in findings(one, plan)),
+        findings=verdicts,
+        notes=cautions(loaded, (verdict.collection for verdict in verdicts)),
         absent=dict(_absent(made, found)),
         settings=plan.settings(),
     )

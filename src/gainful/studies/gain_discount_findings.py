@@ -34,7 +34,7 @@ def findings(one: Found, plan: Plan) -> Iterator[Finding]:
         yield _flatter(one)
     if one.deep is not None:
         yield _fewest_topics(one.name, one.deep, plan)
-        yield _log2_next(one.name, one.deep, plan)
+        yield from _log2_next(one.name, one.deep, plan)
         if len(one.deep[OPTIMAL].held_out):
             yield _held_out(one.name, one.deep)
     if one.gains:
@@ -72,13 +72,18 @@ def _fewest_topics(name: str, part: Part, plan: Plan) -> Finding:
     )
 
 
-def _log2_next(name: str, part: Part, plan: Plan) -> Finding:
-    others = {d: part.phi(d) for d in DISCOUNTS}
-    return Finding(
+def _log2_next(name: str, part: Part, plan: Plan) -> Iterator[Finding]:
+    needed = {d: part.topics_needed(d) for d in ("log2", "linear", "zipf")}
+    reached = {d: topics for d, topics in needed.items() if topics is not None}
+    if not reached:
+        return
+    nearest = [d for d, topics in reached.items() if topics == min(reached.values())]
+    tie = f"; {' and '.join(nearest)} are equally near" if len(nearest) > 1 else ""
+    yield Finding(
         claim=f"Of zipf, linear and log2, log2 is nearest to the optimum in the topics that a Φ of {plan.phi:g} takes",
         collection=name,
-        holds=max(others, key=lambda d: others[d]) == "log2",
-        evidence=_topics(part, (OPTIMAL, "log2", "linear", "zipf")),
+        holds=nearest == ["log2"],
+        evidence=_topics(part, (OPTIMAL, *needed)) + tie,
     )
 
 

@@ -16,7 +16,7 @@ from gainful.meta.curves import Robustness
 from gainful.meta.decisions import Decisions
 from gainful.meta.deplete import checked_levels
 from gainful.meta.robustness import robustness
-from gainful.studies.collections import Collections, StudyCollection, load_collections, named
+from gainful.studies.collections import Collections, StudyCollection, cautions, load_collections, named
 from gainful.studies.incomplete_judgments_exhibits import (
     accuracy_figure,
     confusion_table,
@@ -32,7 +32,7 @@ from gainful.studies.incomplete_judgments_found import (
     findings_of_orders,
     findings_of_weights,
 )
-from gainful.studies.result import Exhibit, Finding, Study, absences
+from gainful.studies.result import Exhibit, Finding, Study, absences, decided
 
 PAPER = (
     "Bompada, Chang, Chen, Kumar and Shenoy: On the Robustness of Relevance Measures with Incomplete Judgments, "
@@ -138,12 +138,14 @@ def incomplete_judgments(
         findings += findings_of_orders(studied) if studied in with_orders else ()
         findings += findings_of_decisions(studied) if studied in with_decisions else ()
         findings += findings_of_weights(studied) if studied in with_weights else ()
+    verdicts = decided(findings)
     return Study(
         name="incomplete-judgments",
         paper=PAPER,
         collections=tuple(one.name for one in loaded),
         exhibits=tuple(exhibits),
-        findings=tuple(findings),
+        findings=verdicts,
+        notes=cautions(kept, (verdict.collection for verdict in verdicts)),
         absent=absences(lacking, exhibits),
         settings={
             "levels": list(steps),

@@ -170,7 +170,8 @@ def findings_of_weights(one: Depleted) -> Iterator[Finding]:
             if not np.isnan(apart).any():
                 yield _finding(
                     one,
-                    f"graded nDCG, weight {weight:g}, {claims[what]}: {what} differs by about 1%",
+                    f"graded nDCG, weight {weight:g}, {claims[what]}: {what} differs by about 1% (at most "
+                    f"{ABOUT_ONE:g} on average)",
                     float(apart.mean()) <= ABOUT_ONE,
                     f"by {apart.mean():.3f} on average over the levels, {apart.max():.3f} at most",
                 )

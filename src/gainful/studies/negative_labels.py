@@ -14,12 +14,13 @@ from gainful.meta.reliability import reliability
 from gainful.meta.sensitivity import sensitivity
 from gainful.meta.stability import stability
 from gainful.stats.resample import check_resamples
-from gainful.studies.collections import Collections, StudyCollection, load_collections, named
+from gainful.studies.collections import Collections, StudyCollection, cautions, load_collections, named
 from gainful.studies.negative_labels_exhibits import OF_RUNS, bounds_table, exhibits_of_runs, label_table
 from gainful.studies.negative_labels_found import NORMS, Compared, bounded, findings, label
-from gainful.studies.result import Study, absences
+from gainful.studies.result import Study, absences, decided
 
 PAPER = "Gienapp, Fröbe, Hagen and Potthast: The Impact of Negative Relevance Judgments on NDCG, CIKM 2020"
+_NONE = "has no label below 0: nDCG0 is nDCGorg, and there is nothing to find"
 
 
 def negative_labels(
@@ -62,9 +63,9 @@ def negative_labels(
 
     Notes
     -----
-    Φ and Eρ² that differ by less than 0.001 are taken for equal, as are shares of pairs within two points where the
-    paper calls curves nearly indistinguishable. A finding on several cutoffs or numbers of topics holds only if it
-    holds at each of them.
+    Φ and Eρ² that differ by less than 0.001 are taken for equal. Where the paper calls the curves of nDCGmin and
+    nDCGorg nearly indistinguishable, up to two points fewer of the pairs are taken for as many. A finding on several
+    cutoffs or numbers of topics holds only if it holds at each of them.
 
     Examples
     --------
@@ -87,25 +88,31 @@ def negative_labels(
     compared = [
         _compare(one, bounds[one.name], cutoffs=cutoffs, pool_depth=pool_depth, **settings)
         for one in loaded
-        if one.too_few is None
+        if one.too_few is None and bounds[one.name].negative
     ]
-    exhibits = [label_table(loaded), bounds_table(bounds), *(exhibits_of_runs(compared) if compared else ())]
+    negative = {name: found for name, found in bounds.items() if found.negative}
+    exhibits = [label_table(loaded), *([bounds_table(negative)] if negative else ())]
+    exhibits += exhibits_of_runs(compared) if compared else ()
     lacking = {one.name: dict.fromkeys(OF_RUNS, one.too_few) for one in loaded if one.too_few is not None}
+    lacking |= {one.name: dict.fromkeys(("Table 2a", *OF_RUNS), _NONE) for one in loaded if one.name not in negative}
     by_name = {one.name: one for one in compared}
     found = [
         finding
         for one in loaded
+        if one.name in negative
         for finding in (
             bounded(one.name, bounds[one.name]),
-            *(findings(by_name[one.name]) if one.name in by_name and bounds[one.name].negative else ()),
+            *(findings(by_name[one.name]) if one.name in by_name else ()),
         )
     ]
+    verdicts = decided(found)
     return Study(
         name="negative-labels",
         paper=PAPER,
         collections=tuple(one.name for one in loaded),
         exhibits=tuple(exhibits),
-        findings=tuple(found),
+        findings=verdicts,
+        notes=cautions(loaded, (verdict.collection for verdict in verdicts)),
         absent=absences(lacking, exhibits),
         settings={"cutoffs": list(cutoffs), "pool_depth": pool_depth, **Policies().to_dict(), **settings},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -107,6 +108,8 @@ class Study:
         Exhibits that the data do not allow, and why.
     settings
         What repeats the study, seed included.
+    notes
+        What one should know before believing the findings.
     """
 
     name: str
@@ -116,14 +119,15 @@ class Study:
     findings: tuple[Finding, ...]
     absent: Mapping[str, str]
     settings: Mapping[str, object]
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        held = sum(finding.holds for finding in self.findings)
+        held, found = sum(finding.holds for finding in self.findings), len(self.findings)
+        told = f"{held} of {found} finding{' holds' if found == 1 else 's hold'}" if found else "no findings"
+        number = len(self.exhibits)
         settings = " ".join(f"{name}={value}" for name, value in self.settings.items())
-        return (
-            f"study {self.name} on {', '.join(self.collections)}: {len(self.exhibits)} exhibits, "
-            f"{held} of {len(self.findings)} findings hold; {settings}"
-        )
+        exhibits = f"{number} exhibit{'' if number == 1 else 's'}"
+        return f"study {self.name} on {', '.join(self.collections)}: {exhibits}, {told}; {settings}"
 
     def __getitem__(self, name: str) -> Exhibit:
         """The exhibit of that name, such as Table 2a."""
@@ -142,6 +146,7 @@ class Study:
             "exhibits": [exhibit.to_dict() for exhibit in self.exhibits],
             "findings": [finding.to_dict() for finding in self.findings],
             "absent": dict(self.absent),
+            "notes": list(self.notes),
             "settings": dict(self.settings),
         }
 
@@ -176,6 +181,11 @@ class Study:
                 color="independent", strokeDash="independent", shape="independent"
             )
         return styled(whole, f"{self.paper}, made anew")
+
+
+def decided(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those that the numbers decide: where one of them is undefined, there is nothing to say."""
+    return tuple(finding for finding in findings if not re.search(r"\bnan\b", finding.evidence))
 
 
 def with_published(ours: pl.DataFrame, published: Sequence[Mapping[str, object]]) -> pl.DataFrame:

@@ -32,7 +32,14 @@ def test_writes_the_page_and_tells_what_it_found(gainful, here, tmp_path):
     assert " ".join(out.split()) == " ".join(told["findings"])
     assert max(map(len, out.splitlines())) <= 100
     assert err.splitlines()[0].startswith("report: 3 runs, 6 topics, ")
+    assert err.splitlines()[1:-1] == [f"note: {text}" for text in told["notes"]]
     assert err.splitlines()[-1] == "written to mine.html: open it in a browser"
+
+
+def test_tells_of_qrels_that_are_of_other_runs(gainful, here, tmp_path):
+    (tmp_path / "strange.txt").write_text("99 Q0 d1 1 1.0 strange\n", encoding="utf-8")
+    _, _, err = gainful("report", "qrels.txt", "strange.txt", "-m", "AP")
+    assert err.splitlines()[1] == "note: Run 'strange' has none of the judged topics: do these qrels belong to it?"
 
 
 def test_the_command_on_the_page_repeats_it(gainful, here, tmp_path):
@@ -41,7 +48,8 @@ def test_the_command_on_the_page_repeats_it(gainful, here, tmp_path):
     command = contents(tmp_path / "mine.html")["command"]
     assert command == f"gainful report -o mine.html qrels.txt {' '.join(here)} -m AP --resamples 50 --trials 2 --seed 4"
     first = (tmp_path / "mine.html").read_bytes()
-    assert gainful(*command.split()[1:]).status == 0
+    again = gainful(*command.split()[1:])
+    assert (again.status, again.err.splitlines()[-1]) == (0, "replaced mine.html: open it in a browser")
     assert (tmp_path / "mine.html").read_bytes() == first
 
 

@@ -68,7 +68,20 @@ def test_tables_findings_and_settings(folder, gainful):
     assert "TREC 2010 (published)       20            0.8700              1.0000            0.8800" in out
     assert "(99 rows in all: --format csv or --page" in " ".join(out.split())
     expected = study(**{"qrels.web": ("qrels.web.txt.gz", "runs")})
-    assert err.splitlines() == [str(expected), *(str(finding) for finding in expected.findings)]
+    few = "note: qrels.web has 8 topics and 4 runs: too few for these verdicts to mean much"
+    assert err.splitlines() == [str(expected), few]
+    assert out.split("\n\n")[-2].startswith("Findings: what the paper found")
+    table = " ".join(out.split("\n\n")[-1].split())
+    assert table.startswith("collection holds finding evidence")
+    assert table.count("qrels.web yes") == sum(finding.holds for finding in expected.findings)
+    assert table.count("qrels.web no") == sum(not finding.holds for finding in expected.findings)
+
+
+def test_findings_are_told_beside_a_file(folder, gainful):
+    _, _, err = gainful("study", "negative-labels", "qrels.web.txt.gz", "runs", *FAST, "-o", "study.txt")
+    expected = study(**{"qrels.web": ("qrels.web.txt.gz", "runs")})
+    assert err.splitlines()[1:-1] == [str(finding) for finding in expected.findings]
+    assert "Findings: what the paper found" in (folder / "study.txt").read_text(encoding="utf-8")
 
 
 def test_ranks_have_no_decimals(folder, gainful):
@@ -118,7 +131,7 @@ def test_a_page_without_its_packages_is_refused_before_any_work(folder, gainful,
     monkeypatch.setitem(sys.modules, "altair", None)
     monkeypatch.setattr("gainful.cli.study.study_negative_labels", lambda *_, **__: pytest.fail("worked already"))
     status, _, err = gainful("study", "negative-labels", "qrels.web.txt.gz", "runs", "--page", "study.html")
-    message = "a report needs packages that are not installed: pip install '.[plots]' in a clone"
+    message = "a page needs packages that are not installed: pip install '.[plots]' in a clone"
     assert (status, err) == (1, f"gainful: error: {message}\n")
 
 

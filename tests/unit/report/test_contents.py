@@ -155,6 +155,7 @@ class TestWhatTheDataDoNotAllow:
         found = gf.report({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "nDCG@3")
         told = self.told(found)
         assert found.contents["comparison"] == {"absent": "Expected at least 2 runs, got 1: run"}
+        assert found.contents["findings"] == ["run scores 0.815 in nDCG@3 on 2 topics."]
         assert told["robustness"] == "Expected at least 2 runs, whose order can change, got 1: run"
         assert told["boundedness"].startswith("No label is negative")
         assert told["threshold"].startswith("No label is negative")
@@ -163,6 +164,7 @@ class TestWhatTheDataDoNotAllow:
     def test_one_topic(self):
         found = gf.report({"1": {"a": 1}}, {"x": {"1": ["a"]}, "y": {"1": ["b"]}}, "nDCG@3")
         assert found.contents["comparison"] == {"absent": "Expected at least 2 topics of nDCG@3, got 1"}
+        assert found.contents["findings"] == ["x scores best in nDCG@3, 1.000, on the one topic."]
         assert self.told(found)["reliability"] == "Expected at least 2 topics of nDCG@3, got 1"
 
     def test_one_measure(self, made):
@@ -202,10 +204,36 @@ class TestWhatTheDataDoNotAllow:
     def test_topics_that_runs_lack_are_told(self):
         runs = {"x": {"1": ["a"]}, "y": {"1": ["b"], "2": ["b"], "9": ["z"]}}
         found = gf.report({"1": {"a": 1}, "2": {"b": 1}}, runs, "AP")
-        assert found.contents["notes"] == [
+        assert found.contents["notes"][:2] == [
             "1 of 2 runs lacks some judged topics, which are scored as empty rankings.",
             "1 topic of a run has no judgments and is not scored.",
         ]
+
+    def test_qrels_of_other_runs(self):
+        qrels = {"1": {"a": 1}, "2": {"b": 1}}
+        strange, known = {"8": ["a"], "9": ["b"]}, {"1": ["a"], "2": ["x", "b"]}
+        notes = gf.report(qrels, {"x": strange, "y": known}, "AP", resamples=20, trials=2).contents["notes"]
+        assert notes[0] == "Run 'x' has none of the judged topics: do these qrels belong to it?"
+        assert not any("lack some" in text for text in notes)
+        notes = gf.report(qrels, {"x": strange, "y": strange}, "AP", resamples=20, trials=2).contents["notes"]
+        assert notes[0] == "None of the 2 runs has any of the judged topics: do these qrels belong to them?"
+
+    def test_noise_is_no_result(self):
+        """On two topics the bootstrap calls this pair significant; a t-test has p > .1."""
+        qrels = {"1": {"a": 1}, "2": {"a": 1}}
+        runs = {"x": {"1": ["a"], "2": ["a"]}, "y": {"1": ["b", "a"], "2": ["b", "c", "a"]}}
+        found = gf.report(qrels, runs, ["RR", "AP"], resamples=200, trials=2)
+        assert section(found, "sensitivity")["table"]["rows"][0][1] == 1.0
+        assert not any("apart" in text for text in found.contents["findings"])
+        assert "RR: only 2 topics, too few for tests and intervals to say much." in found.contents["notes"]
+        assert any("the bootstrap may call mere noise significant" in text for text in found.contents["notes"])
+
+    def test_all_tied_has_no_coefficient(self):
+        qrels = {"1": {"a": 1}, "2": {"a": 1}}
+        runs = {"x": {"1": ["a"], "2": ["b", "a"]}, "y": {"1": ["b", "a"], "2": ["a"]}}
+        found = section(gf.report(qrels, runs, ["RR", "AP"], resamples=20, trials=2), "agreement")
+        assert found["figures"][0]["spec"]["title"].endswith("Kendall's τ is undefined, all runs are tied")
+        assert found["table"]["rows"][0][6:8] == [None, None]
 
     def test_more_rankings_than_a_page_holds(self, made, monkeypatch):
         monkeypatch.setattr(contents, "MOST_RANKINGS", 16)

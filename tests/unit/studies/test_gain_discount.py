@@ -396,6 +396,11 @@ class TestVerdicts:
         assert evidence[7] == "10.0% of the weight is on other ranks; at most 10% is almost none"
         assert evidence[8] == "τ with the optimum: log2 0.8500, linear 0.8000, zipf 0.8400"
 
+    def test_a_tie_is_said(self):
+        tied = list(findings(found(discount=changed(DISCOUNT, "phis", zipf=0.8)), PLAN))[2]
+        assert not tied.holds
+        assert tied.evidence == "topics: optimal 106, log2 119, linear 136, zipf 119; log2 and zipf are equally near"
+
     def test_what_was_not_found_is_not_judged(self):
         nothing = SimpleNamespace(name="x", discounts={}, deep=None, gains={}, deep_gain=None, both={}, pairs={})
         assert list(findings(nothing, PLAN)) == []

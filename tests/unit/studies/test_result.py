@@ -1,13 +1,14 @@
 """What a study gives: exhibits, findings, and how they leave it."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
 from gainful.charts import load_altair, styled
 from gainful.errors import DataError, GainfulError
-from gainful.studies.result import Exhibit, Finding, Study, absences, with_published
+from gainful.studies.result import Exhibit, Finding, Study, absences, decided, with_published
 
 
 def bars():
@@ -35,6 +36,20 @@ STUDY = Study(
 
 def test_one_line():
     assert str(STUDY) == "study water on sea: 2 exhibits, 1 of 2 findings hold; depth=3 seed=7"
+
+
+def test_one_line_counts_ones_and_nothing():
+    one = replace(STUDY, exhibits=(TABLE,), findings=(HOLDS,))
+    assert str(one) == "study water on sea: 1 exhibit, 1 of 1 finding holds; depth=3 seed=7"
+    assert str(replace(one, findings=())) == "study water on sea: 1 exhibit, no findings; depth=3 seed=7"
+
+
+def test_undefined_numbers_decide_nothing():
+    undefined = replace(FAILS, evidence="Φ nan, banana 0.5")
+    assert decided([HOLDS, undefined, replace(FAILS, evidence="banana 0.5")]) == (
+        HOLDS,
+        replace(FAILS, evidence="banana 0.5"),
+    )
 
 
 def test_findings_say_plainly_what_does_not_hold():
