@@ -376,6 +376,9 @@ def test_what_the_data_do_not_allow_is_said(look, tmp_path):
     page = look(path)
     told = page.locator(".absent").all_inner_texts()
     assert "Expected at least 2 runs, got 1: run" in told
+    reasons = page.locator("#lacking .absent").all_inner_texts()
+    assert len(reasons) == len(set(reasons)) < 8  # as many analyses, some for the same reason
+    assert page.locator("#lacking h3").first.inner_text().endswith("?")
     assert "No label is negative: every nDCG lies between 0 and 1, whatever its norm." in told
     assert f"{1 / log2(3):.4f}" in page.locator("#leaderboard").inner_text()
     cell_of = page.locator("#heat td[data-system]")

@@ -142,7 +142,7 @@ function narrowed(spec, width) {
   const field = (facet.column || facet).field;
   const values = new Set(Object.values(spec.datasets || {}).flatMap((rows) => rows.map((row) => row[field])));
   const across = Math.min(facet.column ? values.size : spec.columns || values.size, values.size) || 1;
-  const room = Math.floor((width - 70) / across) - 30;
+  const room = Math.floor((width - 60) / across) - 60;
   for (const view of [spec.spec, ...(spec.spec.layer || [])])
     if (typeof view.width === "number") view.width = Math.max(120, Math.min(view.width, room));
 }

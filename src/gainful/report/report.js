@@ -2,6 +2,9 @@
 // The file and its folder: more of a path is for the command line below.
 const shortPath = (path) => path.split("/").slice(-2).join("/");
 
+// What the data allow.
+const made = contents.analyses.filter((each) => !each.absent);
+
 function head() {
   const most = contents.labels.reduce((so, [, number]) => Math.max(so, number), 1);
   const bars = contents.labels.map(([label, number]) => {
@@ -74,7 +77,8 @@ function head() {
           ["leaderboard", "Who wins?"],
           ["significance", "Is it real?"],
           ["heat", "Every topic"],
-          ...contents.analyses.map((each) => [each.id, each.title]),
+          ...made.map((each) => [each.id, each.title]),
+          ...(made.length < contents.analyses.length ? [["lacking", "What these data do not allow"]] : []),
           ["again", "How to repeat it"],
         ].map(([id, text]) => h("li", {}, h("a", { href: `#${id}` }, text))),
       ),
@@ -129,7 +133,6 @@ function section(id, title, lead, ...children) {
 
 // How far to trust it
 function analysis(each) {
-  const inside = each.absent ? [absent(each.absent)] : [figures(each.figures), framed(each.table, each.title)];
   return h(
     "section",
     { id: each.id, class: "analysis", "aria-labelledby": `${each.id}-title` },
@@ -141,8 +144,19 @@ function analysis(each) {
       notes(each.notes),
       h("p", { class: "small quiet" }, "More of this: ", h("code", {}, `gainful ${each.command}`)),
     ),
-    h("div", {}, inside),
+    h("div", {}, figures(each.figures), framed(each.table, each.title)),
   );
+}
+
+// Every reason once, above it the questions that stay open.
+function lacking() {
+  const reasons = new Map();
+  for (const each of contents.analyses)
+    if (each.absent) reasons.set(each.absent, [...(reasons.get(each.absent) || []), each]);
+  return [...reasons].map(([reason, open]) => [
+    h("h3", {}, open.map((each) => each.title).join(" ")),
+    absent(reason),
+  ]);
 }
 
 function again() {
@@ -207,8 +221,9 @@ put(
     "One cell a run and topic. Choose a cell to see its ranking taken apart, the name of a run to order topics by its scores, a topic to order the runs. Arrow keys move, Enter opens.",
     heat(),
   ),
-  h("div", { class: "trust" }, h("p", { class: "eyebrow" }, "How far to trust it"), measureChips()),
-  contents.analyses.map(analysis),
+  made.length > 0 && h("div", { class: "trust" }, h("p", { class: "eyebrow" }, "How far to trust it"), measureChips()),
+  made.map(analysis),
+  made.length < contents.analyses.length && section("lacking", "What these data do not allow", null, lacking()),
   section("again", "How to repeat it", null, again()),
   h(
     "footer",
