@@ -206,7 +206,8 @@ class Agreement:
             first, second = self.measures
             found = self.between(first, second)
             moves = [(move.system, move.first, move.second) for move in self.moved(first, second)]
-            title = f"Who moved, the best at the top right: {_TITLES[found.correlation]} {found.value:.3f}"
+            value = "is undefined, all systems are tied" if np.isnan(found.value) else f"{found.value:.3f}"
+            title = f"Who moved, the best at the top right: {_TITLES[found.correlation]} {value}"
             return ranks_chart(first, second, moves, title=title)
         shown = self.correlation[0]
         both = [found for found in self.pairs if found.correlation == shown]

@@ -113,8 +113,8 @@ def agreeing(task: Task) -> Content:
                 _mover(found, pair.first, pair.second),
             ]
         )
-    telling_apart = [pair for pair in found.pairs if pair.correlation == "tau_b" and pair.value == pair.value]
-    telling = [pair for pair in telling_apart if {pair.first, pair.second} <= task.directed()]
+    defined = [pair for pair in found.pairs if pair.correlation == "tau_b" and pair.value == pair.value]
+    telling = [pair for pair in defined if {pair.first, pair.second} <= task.directed()]
     if telling:
         least = min(telling, key=lambda pair: pair.value)
         task.findings.append(
@@ -123,10 +123,7 @@ def agreeing(task: Task) -> Content:
             if len(telling) > 1
             else f"{least.first} and {least.second} order the runs with a Kendall's τ of {least.value:.2f}."
         )
-    drawn = figure(found.chart())
-    if len(found.measures) == 2 and not telling_apart:
-        drawn["spec"]["title"] = "Who moved, the best at the top right: Kendall's τ is undefined, all runs are tied"
-    return {"figures": [drawn], "table": table(columns, rows), "line": str(found)}
+    return {"figures": [figure(found.chart())], "table": table(columns, rows), "line": str(found)}
 
 
 def _mover(found: Agreement, first: str, second: str) -> str:

@@ -232,7 +232,7 @@ class TestWhatTheDataDoNotAllow:
         qrels = {"1": {"a": 1}, "2": {"a": 1}}
         runs = {"x": {"1": ["a"], "2": ["b", "a"]}, "y": {"1": ["b", "a"], "2": ["a"]}}
         found = section(gf.report(qrels, runs, ["RR", "AP"], resamples=20, trials=2), "agreement")
-        assert found["figures"][0]["spec"]["title"].endswith("Kendall's τ is undefined, all runs are tied")
+        assert found["figures"][0]["spec"]["title"].endswith("Kendall's τ_b is undefined, all systems are tied")
         assert found["table"]["rows"][0][6:8] == [None, None]
 
     def test_more_rankings_than_a_page_holds(self, made, monkeypatch):
