@@ -148,9 +148,7 @@ def test_parts_of_which_only_some_name_runs(tmp_path):
     pl.read_parquet(parts / "3.parquet").drop("run").write_parquet(parts / "3.parquet")
     for number in (1, 99):
         groups = groups_of(entries_of(parts)[0], number)
-        with pytest.raises(
-            DataError, match=r"/3\.parquet: expected a column run, as in .*/0\.parquet; write"
-        ):
+        with pytest.raises(DataError, match=r"/3\.parquet: expected a column run, as in .*/0\.parquet; write"):
             list(map(score_group, [job()] * len(groups), groups))
 
 
