@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 
 import gainful as gf
+from gainful.analyses.robustness.decisions import draw_pairs
+from gainful.analyses.robustness.samples import SHARES, stratified
 from gainful.data.align import align
 from gainful.data.qrels import Qrels
-from gainful.meta.decisions import draw_pairs
-from gainful.meta.deplete import SHARES, stratified
 
 
 def seconds(call: Callable[[], object], repeat: int = 5) -> float:

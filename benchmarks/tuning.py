@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 
 import gainful as gf
 from gainful.data.align import align
-from gainful.tune.bilinear import bilinear
-from gainful.tune.fit import Point, Problem, Space, _climb
+from gainful.tune.optimize.bilinear import bilinear
+from gainful.tune.optimize.fit import Point, Problem, Space, _climb
 
 RANKS = 100
 

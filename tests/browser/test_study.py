@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from gainful.report.study_page import study_page
+from gainful.pages.study_page import study_page
 from gainful.studies.result import Exhibit, Finding, Study
 
 EVIL = "<script>alert(1)</script>"

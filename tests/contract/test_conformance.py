@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from gainful.evaluate import evaluate
 from gainful.io.read import read_qrels, read_runs
 from gainful.measures import parse_measure
+from gainful.verbs.evaluate import evaluate
 
 DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
 

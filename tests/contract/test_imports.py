@@ -26,4 +26,6 @@ def test_evaluating_needs_polars_and_numpy_alone():
 
 
 def test_a_module_does_not_take_the_place_of_the_function_of_its_name():
-    _loaded("import gainful.evaluate as _, gainful.explain as _, gainful as gf\nassert callable(gf.evaluate)")
+    _loaded(
+        "import gainful.verbs.evaluate as _, gainful.verbs.explain as _, gainful as gf\nassert callable(gf.evaluate)"
+    )

@@ -17,7 +17,7 @@ import sys
 import gainful as gf
 from gainful.data import align
 from gainful.io import large, text
-from gainful.meta import stability
+from gainful.analyses import stability
 from gainful.stats import intervals, resample
 align.PIECE, text.LARGE, text._SLICE, text._BATCH, large.STREAMED, large.CHUNK, block = map(int, sys.argv[2:])
 resample.BLOCK = intervals.BLOCK = stability.BLOCK = block

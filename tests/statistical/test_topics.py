@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gainful.meta.topics import topics_needed
+from gainful.analyses.topics import topics_needed
 
 EXPERIMENTS = 20_000
 PILOT = np.random.default_rng(3).normal(0.5, 0.2, (8, 50)) + np.random.default_rng(4).normal(0, 0.1, 50)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
+from gainful.analyses.agreement import CORRELATIONS, Correlation
+from gainful.analyses.agreement import Agreement as Found
+from gainful.analyses.agreement import agreement as agreement_of
 from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, OptionalWhole, Source, Whole
 from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.data.paired import Gaps
+from gainful.data.complete import Gaps
 from gainful.engine import Engine, open_engine
-from gainful.meta.agreement import CORRELATIONS, Correlation
-from gainful.meta.agreement import Agreement as Found
-from gainful.meta.agreement import agreement as agreement_of
 
 # Systems named that moved most, and systems named as the best of a measure.
 _MOST = 5

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from gainful.analyses.boundedness import Boundedness
+from gainful.analyses.boundedness import boundedness as boundedness_of
 from gainful.cli.inputs import refuse_measures
 from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
@@ -14,8 +16,6 @@ from gainful.cli.progress import reading
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Duplicates, Missing, Ties, Unjudged
-from gainful.meta.boundedness import Boundedness
-from gainful.meta.boundedness import boundedness as boundedness_of
 
 
 def _commas(values: tuple[int, ...]) -> str:

@@ -17,16 +17,16 @@ from gainful.cli.inputs import Files, OptionalWhole, Source, Whole, whole
 from gainful.cli.output import Table, chosen_format, note, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.compare import Comparison, Contrasts
-from gainful.compare import compare as comparison_of
-from gainful.compare.result import Test
-from gainful.data.paired import Gaps
+from gainful.data.complete import Gaps
 from gainful.data.scores import Scores
 from gainful.engine import Engine, open_engine
 from gainful.errors import GainfulError
-from gainful.evaluate import is_known
 from gainful.stats.corrections import Method as Correction
 from gainful.stats.intervals import Interval
+from gainful.verbs.compare import Comparison, Contrasts
+from gainful.verbs.compare import compare as comparison_of
+from gainful.verbs.compare.result import Test
+from gainful.verbs.evaluate import is_known
 
 if TYPE_CHECKING:
     import altair

@@ -13,7 +13,7 @@ import numpy as np
 from gainful.cli.simulate import refuse_if_occupied
 from gainful.data.scores import Scores
 from gainful.errors import MissingExtraError
-from gainful.evaluate import evaluate
+from gainful.verbs.evaluate import evaluate
 
 _MEASURES = ("nDCG@20", "nDCGf@20", "nDCGmin@20", "Forbidden@20", "AP", "Judged@20")
 _REPORTED = ("nDCG@20", "nDCGf@20", "AP", "Forbidden@20")

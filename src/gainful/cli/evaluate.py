@@ -29,8 +29,8 @@ from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Tie
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.engine import Engine
-from gainful.evaluate import DEFAULT_MEASURES
-from gainful.evaluate import evaluate as scores_of
+from gainful.verbs.evaluate import DEFAULT_MEASURES
+from gainful.verbs.evaluate import evaluate as scores_of
 
 # More runs than this side by side do not fit a screen: then per-topic tables have a row a topic and run.
 _SIDE_BY_SIDE = 8

@@ -14,9 +14,9 @@ from gainful.cli.output import Output, Table, as_csv, as_json, as_table, chosen_
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Duplicates, Ties, Unjudged
 from gainful.data.scores import Scores
-from gainful.evaluate import evaluate
-from gainful.explain import Explanation
-from gainful.explain import explain as explanation_of
+from gainful.verbs.evaluate import evaluate
+from gainful.verbs.explain import Explanation
+from gainful.verbs.explain import explain as explanation_of
 
 # A table of more ranks leaves out those that gain nothing below this one, and keeps to this many lines.
 _ALL_RANKS, _MOST_RANKS = 20, 40

@@ -18,8 +18,8 @@ from gainful.data.run import LargeRun, Run
 from gainful.data.scores import Scores
 from gainful.engine import Engine
 from gainful.errors import DataError, MeasureError
-from gainful.evaluate import DEFAULT_MEASURES, evaluate, read_scores
 from gainful.measures import parse_measures
+from gainful.verbs.evaluate import DEFAULT_MEASURES, evaluate, read_scores
 
 Files = Annotated[tuple[str, ...], Parameter(name="QRELS RUN...", show_default=False)]
 Measures = Annotated[

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from cyclopts import App, CycloptsError
 
-from gainful import __version__
+from gainful._version import __version__
 from gainful.cli.escape import shown_lines
 from gainful.cli.examples import epilogue
 from gainful.cli.start import INTERRUPTED, PIPE_CLOSED

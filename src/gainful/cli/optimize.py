@@ -14,9 +14,9 @@ from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Duplicates, Ties, Unjudged
 from gainful.errors import DataError
-from gainful.tune.fit import Method, Target
 from gainful.tune.optimize import optimize as optimum_of
-from gainful.tune.optimum import Optimum
+from gainful.tune.optimize.fit import Method, Target
+from gainful.tune.optimize.result import Optimum
 
 
 def _spaced(values: tuple[int, ...]) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
+from gainful.analyses.reliability import Estimate, Reliability
+from gainful.analyses.reliability import reliability as reliability_of
 from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, Source
 from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.data.paired import Gaps
-from gainful.meta.reliability import Estimate, Reliability
-from gainful.meta.reliability import reliability as reliability_of
+from gainful.data.complete import Gaps
 
 
 @shell_of(reliability_of)

@@ -13,13 +13,13 @@ from gainful.cli.inputs import Measures, Whole, refuse_measures
 from gainful.cli.output import READABLE, emit, note
 from gainful.cli.progress import bars
 from gainful.cli.shell import shell_of
-from gainful.compare.result import Test
-from gainful.data.paired import Gaps
+from gainful.data.complete import Gaps
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
-from gainful.evaluate import DEFAULT_MEASURES
-from gainful.report import report as report_of
-from gainful.report.result import check_page_path
+from gainful.pages import report as report_of
+from gainful.pages.result import check_page_path
 from gainful.stats.corrections import Method as Correction
+from gainful.verbs.compare.result import Test
+from gainful.verbs.evaluate import DEFAULT_MEASURES
 
 
 @shell_of(report_of)

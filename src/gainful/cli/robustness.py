@@ -8,6 +8,10 @@ from typing import Annotated
 import polars as pl
 from cyclopts import Parameter
 
+from gainful.analyses.robustness import DEFAULT_MEASURES
+from gainful.analyses.robustness import robustness as robustness_of
+from gainful.analyses.robustness.result import Robustness
+from gainful.analyses.robustness.samples import LEAST_NONRELEVANT, LEAST_RELEVANT, Depletion
 from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Measures, OptionalWhole, Whole, refuse_measures
 from gainful.cli.lists import NUMBERS
@@ -17,10 +21,6 @@ from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
 from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
 from gainful.engine import Engine
-from gainful.meta.curves import Robustness
-from gainful.meta.deplete import LEAST_NONRELEVANT, LEAST_RELEVANT, Depletion
-from gainful.meta.robustness import DEFAULT_MEASURES
-from gainful.meta.robustness import robustness as robustness_of
 
 
 @shell_of(robustness_of)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, get_args
 
+from gainful.analyses.sensitivity import Method
+from gainful.analyses.sensitivity import Sensitivity as Found
+from gainful.analyses.sensitivity import sensitivity as sensitivity_of
 from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, OptionalWhole, Source, Whole
 from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.data.paired import Gaps
+from gainful.data.complete import Gaps
 from gainful.engine import Engine, open_engine
-from gainful.meta.sensitivity import Method
-from gainful.meta.sensitivity import Sensitivity as Found
-from gainful.meta.sensitivity import sensitivity as sensitivity_of
 
 
 @shell_of(sensitivity_of)

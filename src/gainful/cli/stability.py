@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from gainful.analyses.stability import By, Fuzzy
+from gainful.analyses.stability import Stability as Found
+from gainful.analyses.stability import stability as stability_of
 from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, OptionalWhole, Source, Whole
 from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.data.paired import Gaps
+from gainful.data.complete import Gaps
 from gainful.engine import Engine, open_engine
-from gainful.meta.stability import By, Fuzzy
-from gainful.meta.stability import Stability as Found
-from gainful.meta.stability import stability as stability_of
 
 # Error rates that one may be content with.
 _RATES = (0.1, 0.05, 0.02)

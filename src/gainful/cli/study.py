@@ -22,7 +22,7 @@ from gainful.errors import DataError
 from gainful.io.compression import split_compression
 from gainful.io.write import write_atomically
 from gainful.ltrf.targets import LOSSES, Loss
-from gainful.report.result import check_page_path
+from gainful.pages.result import check_page_path
 from gainful.studies.forbidden_documents import forbidden_documents as study_forbidden_documents
 from gainful.studies.gain_discount import gain_discount as study_gain_discount
 from gainful.studies.incomplete_judgments import incomplete_judgments as study_incomplete_judgments
@@ -88,7 +88,7 @@ class Studied:
         told = [] if printed else [str(finding) for finding in study.findings]
         shown.show(study, tables, [*absent, *told, *(f"note: {text}" for text in study.notes)])
         if self.page is not None:
-            from gainful.report.study_page import study_page
+            from gainful.pages.study_page import study_page
 
             write_atomically(self.page, study_page(study).encode())
             note(f"page: {self.page}")

@@ -16,9 +16,9 @@ from gainful.data.run import Run
 from gainful.errors import DataError
 from gainful.io.read import read_run
 from gainful.io.write import write_run
-from gainful.tune.curve import ThresholdCurve
-from gainful.tune.cut import Threshold, apply_threshold
 from gainful.tune.threshold import fit_threshold, threshold_curve
+from gainful.tune.threshold.curve import ThresholdCurve
+from gainful.tune.threshold.result import Threshold, apply_threshold
 
 MeasureText = Annotated[str, Parameter(name=("--measure", "-m"))]
 # Lines of a curve that a screen holds, and names that a note does.

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from gainful.analyses.topics import Method, TopicsNeeded, topics_needed
 from gainful.cli.caveats import caveats
 from gainful.cli.inputs import Files, Source, whole
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.data.paired import Gaps
-from gainful.meta.topics import Method, TopicsNeeded, topics_needed
+from gainful.data.complete import Gaps
 
 
 @shell_of(topics_needed)

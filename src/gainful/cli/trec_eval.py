@@ -9,7 +9,7 @@ from getopt import GetoptError, gnu_getopt
 
 from cyclopts import CycloptsError
 
-from gainful import __version__
+from gainful._version import __version__
 from gainful.cli.examples import epilogue
 from gainful.cli.output import emit, note
 

@@ -22,10 +22,10 @@ import numpy as np
 from gainful.data.policies import Policies
 from gainful.data.scores import Summary, summarise
 from gainful.errors import GainfulError, MeasureError, PolicyError
-from gainful.evaluate import evaluate
 from gainful.io.read import read_qrels, read_run
 from gainful.measures import PRESETS, REGISTRY, Definition, Measure
 from gainful.measures import parse_measure as parse_ours
+from gainful.verbs.evaluate import evaluate
 
 try:
     import ir_measures

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gainful.data.parts import Unjudged, gathered, whole_topics
+from gainful.data.chunks import Unjudged, gathered, whole_topics
 from gainful.data.policies import Policies
 from gainful.data.pool import Pool, keys, make_pool, repeated_rows, runs_of_equal, topic_numbers
 from gainful.data.qrels import Qrels

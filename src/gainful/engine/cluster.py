@@ -18,6 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gainful._version import __version__
 from gainful.errors import GainfulError, MissingExtraError
 from gainful.progress import track
 
@@ -46,7 +47,7 @@ _GUARD = (
 def versions() -> dict[str, str]:
     """The versions of what computes, in the process that asks."""
     found = {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
-    found["gainful"] = sys.modules["gainful"].__version__  # not imported: that would be all of it, to import-linter
+    found["gainful"] = __version__
     for name in _PACKAGES:
         try:
             found[name] = version(name)

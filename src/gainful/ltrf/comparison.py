@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from gainful.compare import Comparison
-from gainful.compare import compare as compare_runs
 from gainful.data.run import Run
 from gainful.data.scores import Scores
 from gainful.errors import DataError, GainfulError
@@ -26,8 +24,10 @@ from gainful.ltrf.settings import Settings, differing
 from gainful.ltrf.targets import LOSSES, Loss, Scale, check_loss
 from gainful.ltrf.training import Parts, evaluate_parts, prepare, repeated_by, train_parts
 from gainful.stats.corrections import Method as Correction
-from gainful.tune.curve import ThresholdCurve
 from gainful.tune.threshold import threshold_curve
+from gainful.tune.threshold.curve import ThresholdCurve
+from gainful.verbs.compare import Comparison
+from gainful.verbs.compare import compare as compare_runs
 
 if TYPE_CHECKING:
     import altair

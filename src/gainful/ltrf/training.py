@@ -15,7 +15,6 @@ import numpy as np
 from gainful.data.run import Run
 from gainful.data.scores import Scores
 from gainful.errors import DataError, GainfulError
-from gainful.evaluate import evaluate
 from gainful.ltrf.bayes import Calibration
 from gainful.ltrf.data import SPLIT, Examples, read_examples
 from gainful.ltrf.ranker import FRanker, Model
@@ -23,6 +22,7 @@ from gainful.ltrf.settings import Settings
 from gainful.ltrf.targets import FloatArray, Loss, Scale, check_loss, read_scale
 from gainful.ltrf.validation import Validation
 from gainful.tune.threshold import fit_threshold, threshold_curve
+from gainful.verbs.evaluate import evaluate
 
 # Points of the validation curve that are kept.
 _POINTS = 200

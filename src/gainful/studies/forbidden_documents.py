@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gainful.checks import check_count, check_cutoffs, check_finite
 from gainful.errors import GainfulError
 from gainful.ltrf.data import read_examples
 from gainful.ltrf.settings import Settings
 from gainful.ltrf.targets import LOSSES, Loss
-from gainful.meta.checks import check_count, check_cutoffs, check_finite
 from gainful.progress import track
 from gainful.stats.resample import check_resamples
 from gainful.studies.collections import Collections, cautions, load_collections

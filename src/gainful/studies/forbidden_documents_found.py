@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from gainful.analyses.agreement import Agreement, agreement
+from gainful.analyses.boundedness import Boundedness, boundedness
+from gainful.analyses.reliability import Reliability, reliability
+from gainful.analyses.sensitivity import PairTests, Sensitivity, sensitivity
+from gainful.analyses.stability import Stability, stability
 from gainful.data.policies import Policies
 from gainful.data.scores import Scores
-from gainful.evaluate import evaluate
-from gainful.meta.agreement import Agreement, agreement
-from gainful.meta.boundedness import Boundedness, boundedness
-from gainful.meta.reliability import Reliability, reliability
-from gainful.meta.sensitivity import PairTests, Sensitivity, sensitivity
-from gainful.meta.stability import Stability, stability
 from gainful.studies.collections import StudyCollection, named
+from gainful.verbs.evaluate import evaluate
 
 NORMS = ("nDCGorg", "nDCGmin", "nDCGf")
 # Unjudged documents are left out: a run is then a ranker of the judged ones, those it did not return being filtered.

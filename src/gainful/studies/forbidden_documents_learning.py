@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gainful.analyses.boundedness import boundedness
 from gainful.errors import GainfulError
-from gainful.evaluate import evaluate
 from gainful.ltrf.comparison import LossComparison, compare
 from gainful.ltrf.data import Examples
 from gainful.ltrf.settings import Settings
 from gainful.ltrf.targets import Loss, Scale, read_scale
-from gainful.meta.boundedness import boundedness
 from gainful.studies.result import PUBLISHED, Exhibit, Finding, with_published
+from gainful.verbs.evaluate import evaluate
 
 CUTOFF = 3
 # Table 2, per cent of the questions of the paper's CQA data with 1, 2 and more answers.

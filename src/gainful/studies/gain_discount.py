@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gainful.checks import check_count, check_cutoffs, check_share
 from gainful.errors import DataError
-from gainful.meta.checks import check_count, check_cutoffs, check_share
 from gainful.progress import track
 from gainful.stats.resample import check_resamples
 from gainful.studies import gain_discount_figures as figures

@@ -11,7 +11,7 @@ import polars as pl
 from gainful.studies.gain_discount_found import BEST_OF_ALL, ORDER, VARIANTS, Found, Plan, variant
 from gainful.studies.panels import Axis, panels
 from gainful.studies.result import Exhibit
-from gainful.tune.optimum import OPTIMAL, Candidate, Part
+from gainful.tune.optimize.result import OPTIMAL, Candidate, Part
 
 if TYPE_CHECKING:
     import altair

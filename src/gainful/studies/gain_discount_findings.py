@@ -19,7 +19,7 @@ from gainful.studies.gain_discount_found import (
     variant,
 )
 from gainful.studies.result import Finding
-from gainful.tune.optimum import OPTIMAL, Part
+from gainful.tune.optimize.result import OPTIMAL, Part
 
 # The paper's lowest τ between the orders by the optimal discount and by log2 is .8581, and by gains .94.
 SAME_ORDER, SAME_ORDER_BY_GAIN = 0.85, 0.9

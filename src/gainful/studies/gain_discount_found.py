@@ -8,16 +8,16 @@ from typing import Any
 
 import polars as pl
 
+from gainful.analyses.sensitivity import Sensitivity, sensitivity
 from gainful.data.align import align
 from gainful.data.policies import Policies
 from gainful.errors import DataError
-from gainful.evaluate import evaluate
 from gainful.io.read import iterate_runs
-from gainful.meta.sensitivity import Sensitivity, sensitivity
 from gainful.studies.collections import StudyCollection, named
-from gainful.tune.fit import MANY, Method, Target
 from gainful.tune.optimize import optimize
-from gainful.tune.optimum import OPTIMAL, Candidate, Optimum, Part
+from gainful.tune.optimize.fit import MANY, Method, Target
+from gainful.tune.optimize.result import OPTIMAL, Candidate, Optimum, Part
+from gainful.verbs.evaluate import evaluate
 
 # What is sought, as messages say it.
 DISCOUNT, FREE = "the optimal discount", "the optimal discount without constraints"

@@ -9,7 +9,7 @@ import polars as pl
 
 from gainful.studies.gain_discount_found import GAINS, ORDER, Found, Plan, gain_ratio, labels_above
 from gainful.studies.result import PUBLISHED, Exhibit, with_published
-from gainful.tune.optimum import OPTIMAL, Part
+from gainful.tune.optimize.result import OPTIMAL, Part
 
 # Table 1: topics for Φ = .95 with the discounts zipf, linear, log2 and the optimal one, at rank 100.
 _TABLE_1 = {"TREC 9": (45, 31, 29, 25), "TREC 10": (58, 64, 51, 49), "TREC 12": (104, 70, 67, 53)}

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from gainful.analyses.robustness import robustness
+from gainful.analyses.robustness.decisions import Decisions
+from gainful.analyses.robustness.result import Robustness
+from gainful.analyses.robustness.samples import checked_levels
+from gainful.checks import check_count, check_finite, check_share
 from gainful.data.policies import Policies
 from gainful.data.run import Run
 from gainful.errors import GainfulError
-from gainful.meta.checks import check_count, check_finite, check_share
-from gainful.meta.curves import Robustness
-from gainful.meta.decisions import Decisions
-from gainful.meta.deplete import checked_levels
-from gainful.meta.robustness import robustness
 from gainful.studies.collections import Collections, StudyCollection, cautions, load_collections, named
 from gainful.studies.incomplete_judgments_exhibits import (
     accuracy_figure,

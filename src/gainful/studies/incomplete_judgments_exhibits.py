@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from gainful.meta.curves import Curve
+from gainful.analyses.robustness.result import Curve
 from gainful.studies.collections import StudyCollection
 from gainful.studies.incomplete_judgments_charts import decisions_chart, tau_chart
 from gainful.studies.incomplete_judgments_found import KNEE, MEASURES, Depleted, Labels

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gainful.analyses.robustness.result import Curve, Robustness
 from gainful.data.rankings import FloatArray
-from gainful.meta.curves import Curve, Robustness
 from gainful.studies.result import Finding
 
 MEASURES = ("bpref", "infAP", "nDCG")

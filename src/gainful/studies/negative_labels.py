@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gainful.analyses.agreement import agreement
+from gainful.analyses.boundedness import Boundedness, boundedness
+from gainful.analyses.reliability import reliability
+from gainful.analyses.sensitivity import sensitivity
+from gainful.analyses.stability import stability
+from gainful.checks import check_count, check_cutoffs
 from gainful.data.policies import Policies
-from gainful.evaluate import evaluate
-from gainful.meta.agreement import agreement
-from gainful.meta.boundedness import Boundedness, boundedness
-from gainful.meta.checks import check_count, check_cutoffs
-from gainful.meta.reliability import reliability
-from gainful.meta.sensitivity import sensitivity
-from gainful.meta.stability import stability
 from gainful.stats.resample import check_resamples
 from gainful.studies.collections import Collections, StudyCollection, cautions, load_collections, named
 from gainful.studies.negative_labels_exhibits import OF_RUNS, bounds_table, exhibits_of_runs, label_table
 from gainful.studies.negative_labels_found import NORMS, Compared, bounded, findings, label
 from gainful.studies.result import Study, absences, decided
+from gainful.verbs.evaluate import evaluate
 
 PAPER = "Gienapp, Fröbe, Hagen and Potthast: The Impact of Negative Relevance Judgments on NDCG, CIKM 2020"
 _NONE = "has no label below 0: nDCG0 is nDCGorg, and there is nothing to find"

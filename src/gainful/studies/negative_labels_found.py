@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gainful.analyses.agreement import Agreement
+from gainful.analyses.boundedness import Boundedness
+from gainful.analyses.reliability import Reliability
+from gainful.analyses.sensitivity import Sensitivity
+from gainful.analyses.stability import Stability
 from gainful.data.scores import Scores
-from gainful.meta.agreement import Agreement
-from gainful.meta.boundedness import Boundedness
-from gainful.meta.reliability import Reliability
-from gainful.meta.sensitivity import Sensitivity
-from gainful.meta.stability import Stability
 from gainful.studies.result import Finding
 
 NORMS = ("nDCGorg", "nDCG0", "nDCGmin")

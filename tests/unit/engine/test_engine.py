@@ -144,7 +144,7 @@ ANALYSES = {
 @pytest.mark.parametrize("block", [64, 1000, 1 << 14])
 def test_size_of_blocks_changes_nothing(name, block, monkeypatch):
     usual = ANALYSES[name]()
-    for module in ("gainful.stats.resample", "gainful.stats.intervals", "gainful.meta.stability"):
+    for module in ("gainful.stats.resample", "gainful.stats.intervals", "gainful.analyses.stability"):
         monkeypatch.setattr(sys.modules[module], "BLOCK", block)
     assert ANALYSES[name]().tobytes() == usual.tobytes()
 

@@ -22,7 +22,7 @@ MILLION = 1_000_000
 SCORE = """
 import re, sys
 from gainful import evaluate
-from gainful.data import parts
+from gainful.data import chunks as parts
 from gainful.io import large
 
 if len(sys.argv) > 2:

@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gainful.analyses.robustness import robustness
+from gainful.analyses.robustness.decisions import Decisions
+from gainful.analyses.robustness.result import Robustness
 from gainful.data.policies import Policies
 from gainful.data.simulate import simulate
 from gainful.errors import DataError, GainfulError
-from gainful.meta.curves import Robustness
-from gainful.meta.decisions import Decisions
-from gainful.meta.robustness import robustness
 from gainful.studies.incomplete_judgments import incomplete_judgments
 from gainful.studies.incomplete_judgments_found import (
     Depleted,

@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 import reference
+from gainful.analyses.boundedness import boundedness
+from gainful.analyses.sensitivity import sensitivity
 from gainful.data.simulate import simulate
 from gainful.errors import DataError, GainfulError
-from gainful.meta.boundedness import boundedness
-from gainful.meta.sensitivity import sensitivity
 from gainful.studies.negative_labels import negative_labels
 from gainful.studies.negative_labels_found import bounded, findings
 

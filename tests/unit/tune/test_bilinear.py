@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gainful.analyses.reliability import reliability
 from gainful.data.align import align
 from gainful.data.policies import Policies
 from gainful.data.simulate import simulate
-from gainful.evaluate import evaluate
 from gainful.io.read import read_qrels, read_run
 from gainful.measures import parse_measure
-from gainful.meta.reliability import reliability
-from gainful.tune.bilinear import bilinear
+from gainful.tune.optimize.bilinear import bilinear
+from gainful.verbs.evaluate import evaluate
 from worlds import worlds
 
 

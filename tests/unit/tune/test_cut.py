@@ -9,8 +9,8 @@ import pytest
 
 import gainful as gf
 from gainful.errors import DataError, GainfulError
-from gainful.tune.cut import apply_threshold
 from gainful.tune.threshold import fit_threshold
+from gainful.tune.threshold.result import apply_threshold
 
 QRELS = {"1": {"a": 1, "b": -2}, "2": {"c": -2, "d": 2}, "3": {"e": 1, "f": 0}}
 RUN = {"1": {"a": 0.9, "b": 0.3}, "2": {"d": 0.8, "c": 0.4}, "3": {"e": 0.5, "f": 0.1}}

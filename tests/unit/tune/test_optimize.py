@@ -18,11 +18,11 @@ from gainful.cli.optimize import _gains
 from gainful.data.align import align
 from gainful.errors import DataError, GainfulError, MeasureError
 from gainful.stats.correlation import kendall
-from gainful.tune.bilinear import bilinear
-from gainful.tune.fit import Point, Problem, Space
 from gainful.tune.optimize import _halves
-from gainful.tune.optimum import OPTIMAL
-from gainful.tune.task import Judged
+from gainful.tune.optimize.bilinear import bilinear
+from gainful.tune.optimize.fit import Point, Problem, Space
+from gainful.tune.optimize.problem import Judged
+from gainful.tune.optimize.result import OPTIMAL
 
 DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
 NAMED = ("log2", "zipf", "linear", "jk")

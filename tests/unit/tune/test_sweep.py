@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import reference
 from gainful.measures import REGISTRY, Measure, parse_measure
-from gainful.tune import sweep
 from gainful.tune.threshold import fit_threshold, threshold_curve
 from worlds import DOC_IDS, SCORES, World, measures, qrels_of, run_of, worlds
 
@@ -181,7 +180,7 @@ class TestGrid:
         run = run_of([(t, doc, score) for (t, doc), score in filters.items()], "filter") if separate else None
         settings = {"measure": "RBP", "filter_run": run}
         qrels, rows = qrels_of(self.WORLD.qrels), run_of(self.WORLD.runs["run0"])
-        monkeypatch.setattr(sweep, "MOST_CELLS", 80 * 6)
+        monkeypatch.setattr("gainful.tune.threshold.sweep.MOST_CELLS", 80 * 6)
         curve = threshold_curve(qrels, rows, **settings)
         assert not curve.exact
         expected = brute(self.WORLD, parse_measure("RBP"), filters if separate else None)
@@ -197,6 +196,6 @@ class TestGrid:
     def test_small_blocks_change_nothing(self, monkeypatch):
         qrels, rows = qrels_of(self.WORLD.qrels), run_of(self.WORLD.runs["run0"])
         whole = threshold_curve(qrels, rows, measure="AP")
-        monkeypatch.setattr(sweep, "_BLOCK", 100)
+        monkeypatch.setattr("gainful.tune.threshold.sweep._BLOCK", 100)
         assert threshold_curve(qrels, rows, measure="AP").score.tolist() == whole.score.tolist()
         assert whole.exact

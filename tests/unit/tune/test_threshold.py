@@ -11,8 +11,8 @@ import pytest
 
 import gainful as gf
 from gainful.errors import DataError, GainfulError, MeasureError, PolicyError
-from gainful.tune.cut import apply_threshold
 from gainful.tune.threshold import fit_threshold, threshold_curve
+from gainful.tune.threshold.result import apply_threshold
 
 D = [1.0, 1 / math.log2(3), 1 / math.log2(4)]  # log2 discounts of ranks 1 to 3
 QRELS = {"1": {"a": 1, "b": -2}, "2": {"c": -2, "d": 2}, "3": {"e": 1, "f": 0}}

@@ -1,0 +1,1 @@
+"""What is asked of scores and judgments: reliability, stability, sensitivity, robustness and their kin."""

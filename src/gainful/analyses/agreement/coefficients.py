@@ -1,0 +1,70 @@
+"""How far the measures of a cube agree on the order of systems, on all topics or on any draws of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.data.cube import Cube
+from gainful.stats.correlation import kendall, rbo, rms, spearman, tau_ap
+from gainful.stats.resample import FloatArray, counts_of
+
+Correlation = Literal["tau_b", "tau_a", "tau_ap", "rho", "rbo", "rms"]
+CORRELATIONS: tuple[Correlation, ...] = get_args(Correlation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Coefficients:
+    """Which coefficients of which measures.
+
+    Parameters
+    ----------
+    cube
+        The scores.
+    turned
+        Per measure, -1 where a lower score is better, else 1.
+    first, second
+        The pairs of measures.
+    chosen
+        What to compute.
+    p
+        Persistence of rbo.
+    """
+
+    cube: Cube
+    turned: FloatArray
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    chosen: tuple[Correlation, ...]
+    p: float
+
+    def of_draws(self, draws: NDArray[np.unsignedinteger]) -> FloatArray:
+        """Draws × pairs of measures × coefficients, for topics drawn with replacement."""
+        return self.of_means(self.means(counts_of(draws)))
+
+    def means(self, weights: FloatArray) -> FloatArray:
+        """… × measures × systems, rounded so far that means which only rounding tells apart are equal."""
+        means = self.cube.means(weights)
+        grain = np.array([self.cube.noise(at) or 1.0 for at in range(len(self.cube.measures))])[:, None]
+        return np.asarray(np.round(means / grain) * grain, np.float64)
+
+    def of_means(self, means: FloatArray) -> FloatArray:
+        """… × pairs of measures × coefficients."""
+        of: dict[Correlation, Callable[[FloatArray, FloatArray], FloatArray]] = {
+            "tau_b": kendall,
+            "tau_a": lambda x, y: kendall(x, y, variant="a"),
+            "tau_ap": lambda x, y: tau_ap(x, y, variant="b"),
+            "rho": spearman,
+            "rbo": lambda x, y: rbo(x, y, p=self.p),
+        }
+        order = means * self.turned[:, None]
+        x, y = order[:, self.first], order[:, self.second]
+        found = [
+            rms(means[:, self.first], means[:, self.second]) if name == "rms" else of[name](x, y)
+            for name in self.chosen
+        ]
+        return np.stack(found, axis=-1)

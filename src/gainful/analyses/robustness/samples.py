@@ -1,0 +1,168 @@
+"""Take judgments away from rankings that are aligned already: which are kept is an array, and nothing is joined again.
+
+What a sample of the judgments leaves out stays in the pool without a judgment, as infAP needs it (`deplete`); what a
+smaller pool would not have held leaves it (`unpool`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from gainful.checks import check_numbers
+from gainful.data.rankings import BoolArray, IntArray, Rankings
+from gainful.errors import DataError, check_choice
+
+Depletion = Literal["stratified", "uniform", "depth", "leave-one-out"]
+
+# Shares of the judgments (Buckley & Voorhees 2004, Bompada et al. 2007), and depths of a pool.
+SHARES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+DEPTHS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100)
+# bpref is noise with fewer: every topic keeps this many relevant and nonrelevant documents, if it has them.
+LEAST_RELEVANT, LEAST_NONRELEVANT = 1, 10
+
+
+def deplete(rankings: Rankings, kept: BoolArray) -> Rankings:
+    """The same rankings with only some documents of the pool judged.
+
+    Parameters
+    ----------
+    rankings
+        From `align`, unjudged documents holding their ranks.
+    kept
+        Per document of the pool, whether its judgment (if it has one) stays.
+    """
+    return replace(rankings, pool_grade=np.where(kept, rankings.pool_grade, -1))
+
+
+def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
+    """The same ranks over a smaller pool: the hits of what is no longer in it become gaps.
+
+    Parameters
+    ----------
+    rankings
+        From `align`, unjudged documents holding their ranks.
+    pooled
+        Per document of the pool, whether it stays, judged or not.
+    """
+    place = np.cumsum(pooled) - 1
+    slim = _with_hits(rankings, np.flatnonzero(pooled[rankings.document]))
+    return replace(
+        slim,
+        document=place[slim.document],
+        pool_topic=rankings.pool_topic[pooled],
+        pool_grade=rankings.pool_grade[pooled],
+    )
+
+
+def judged_only(rankings: Rankings) -> Rankings:
+    """The same ranks without the hits that have no judgment: they become gaps, as documents outside the pool are."""
+    return _with_hits(rankings, np.flatnonzero(rankings.grade >= 0))
+
+
+def _with_hits(rankings: Rankings, at: IntArray | slice) -> Rankings:
+    """The same ranks with some of the hits only."""
+    rank = rankings.rank[at]
+    untied = rankings.tie_first is rankings.rank
+    return replace(
+        rankings,
+        row=rankings.row[at],
+        rank=rank,
+        document=rankings.document[at],
+        tie_first=rank if untied else rankings.tie_first[at],
+        tie_last=rank if untied else rankings.tie_last[at],
+    )
+
+
+def stratified(rankings: Rankings, shares: Sequence[float], rel: float, rng: np.random.Generator) -> BoolArray:
+    """Nested samples: the relevant and the nonrelevant of a topic are permuted once, and prefixes of both kept.
+
+    Of R relevant and N nonrelevant documents a share f keeps min(R, max(1, ⌈f·R⌉)) and min(N, max(10, ⌈f·N⌉)).
+
+    Parameters
+    ----------
+    rankings
+        From `align`.
+    shares
+        What to keep, each above 0 and at most 1.
+    rel
+        The lowest label that is relevant; negative labels are nonrelevant as any other below it.
+    rng
+        Where the permutations come from.
+
+    Returns
+    -------
+    BoolArray
+        Shares × documents of the pool.
+    """
+    judged = rankings.pool_grade >= 0
+    relevant = judged & np.append(rankings.grades >= rel, False)[rankings.pool_grade]
+    stratum = rankings.pool_topic * 2 + relevant
+    # Unjudged documents last, in a stratum of their own: they are never kept, and take no place of those that may be.
+    stratum[~judged] = 2 * len(rankings.topics)
+    order = np.lexsort((rng.random(len(stratum)), stratum))
+    size = np.bincount(stratum, minlength=2 * len(rankings.topics) + 1)
+    start = np.concatenate([[0], np.cumsum(size)[:-1]])
+    place = np.empty(len(stratum), np.int64)
+    place[order] = np.arange(len(stratum)) - start[stratum[order]]
+    least = np.tile([LEAST_NONRELEVANT, LEAST_RELEVANT], len(rankings.topics) + 1)[: len(size)]
+    # 0.07 · 100 is 7.000000000000001, which must not keep an eighth document.
+    wanted = np.ceil(np.asarray(shares)[:, None] * size - 1e-9).astype(np.int64)
+    return np.asarray(place < np.maximum(wanted, least)[:, stratum], np.bool_) & judged
+
+
+def uniform(rankings: Rankings, shares: Sequence[float], rng: np.random.Generator) -> BoolArray:
+    """Nested samples: every judged document is kept with the same probability, on its own; shares × documents."""
+    drawn = rng.random(len(rankings.pool_grade))
+    return np.asarray(drawn < np.asarray(shares)[:, None], np.bool_) & (rankings.pool_grade >= 0)
+
+
+def to_depth(rankings: Rankings, depths: Sequence[float]) -> BoolArray:
+    """What a pool of the first documents of all the runs would have held; depths × documents of the pool."""
+    first = np.full(len(rankings.pool_grade), np.iinfo(np.int64).max)
+    np.minimum.at(first, rankings.document, rankings.rank)
+    return np.asarray(first <= np.asarray(depths)[:, None], np.bool_)
+
+
+def only_contributor(rankings: Rankings, depth: float) -> IntArray:
+    """Per document of the pool, the one system that has it among its first `depth`; -1 if none or several have."""
+    shown = rankings.rank <= depth
+    document, system = rankings.document[shown], rankings.row[shown] // len(rankings.topics)
+    number = np.bincount(document, minlength=len(rankings.pool_grade))
+    total = np.bincount(document, weights=system, minlength=len(rankings.pool_grade))
+    return np.where(number == 1, total.astype(np.int64), -1)
+
+
+def of_system(rankings: Rankings, system: int) -> Rankings:
+    """The rankings of one system, over the same pool."""
+    topics = len(rankings.topics)
+    rows = slice(system * topics, (system + 1) * topics)
+    own = _with_hits(rankings, slice(*np.searchsorted(rankings.row, [rows.start, rows.stop]).tolist()))
+    return replace(
+        own,
+        systems=(rankings.systems[system],),
+        retrieved=rankings.retrieved[rows],
+        present=rankings.present[rows],
+        row=own.row - rows.start,
+        ignored=(rankings.ignored[system],),
+    )
+
+
+def checked_levels(depletion: Depletion, levels: Sequence[float] | None) -> tuple[float, ...]:
+    """The levels, ascending, each once: shares of the judgments or depths of a pool; the usual ones if None."""
+    check_choice("depletion", depletion, get_args(Depletion))
+    by_depth = depletion in ("depth", "leave-one-out")
+    if levels is None:
+        return DEPTHS if by_depth else SHARES
+    given = check_numbers("levels", levels, "5, 10" if by_depth else "0.5, 1")
+    if not given:
+        raise DataError("levels: expected at least one, got none")
+    for level in given:
+        if by_depth and not (level >= 1 and float(level).is_integer()):
+            raise DataError(f"levels: expected depths of a pool, whole numbers of at least 1, got {level:g}")
+        if not by_depth and not 0 < level <= 1:
+            raise DataError(f"levels: expected shares of the judgments, above 0 and at most 1, got {level:g}")
+    return tuple(sorted({int(level) if by_depth else float(level) for level in given}))

@@ -1,1 +1,0 @@
-"""Measuring the measures: how far scores can be trusted. Every analysis starts from scores of systems × topics."""

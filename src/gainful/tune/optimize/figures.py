@@ -1,0 +1,260 @@
+"""The charts of an optimum: Figures 2–4 and 6–9 of Kanoulas & Aslam (2009), and what they leave out, held-out Φ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
+from gainful.errors import GainfulError, did_you_mean
+
+if TYPE_CHECKING:
+    import altair
+
+    from gainful.tune.optimize.result import Candidate, Optimum, Part
+
+Figure = Literal["all", "discount", "gain", "reliability", "held_out", "scores", "asl"]
+
+TITLES = {
+    "discount": "Discounts, each made to add up to 1",
+    "gain": "Gains, each over its largest",
+    "reliability": "Reliability and the number of topics (in-sample)",
+    "held_out": "Reliability on the topics that were not used",
+    "scores": "Mean scores against those of the optimum",
+    "asl": "Pairs of runs by how clearly they differ",
+}
+# Beside colours, of which there are eight: 40 lines are all different.
+_DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [14, 4])
+_SHAPES = ("circle", "diamond", "square", "triangle-up")
+# More points than this on a curve cannot be seen.
+_POINTS = 120
+
+
+def draw(found: Optimum, figure: Figure) -> altair.TopLevelMixin:
+    """One figure, or all that say something, for every collection and cutoff.
+
+    Parameters
+    ----------
+    found
+        What `optimize` returned.
+    figure
+        Which.
+    """
+    if figure not in get_args(Figure):
+        hint = did_you_mean(str(figure), get_args(Figure))
+        raise GainfulError(f"figure: expected one of {', '.join(get_args(Figure))}, got {figure!r}.{hint}")
+    alt = load_altair()
+    wanted = _telling(found) if figure == "all" else [figure]
+    if figure == "held_out" and not found.splits:
+        raise GainfulError("figure: held_out needs splits; there were none (splits=0)")
+    several = len(found.parts) > 1
+    size = (WIDTH, HEIGHT) if len(wanted) == 1 and not several else (WIDTH * 2 // 3, HEIGHT * 2 // 3)
+    charts = [
+        _FIGURES[name](alt, part, size).properties(title=f"{TITLES[name]}: {part.title}" if several else TITLES[name])
+        for part in found.parts
+        for name in wanted
+    ]
+    if len(charts) == 1:
+        return styled(charts[0], TITLES[wanted[0]])
+    columns = 2 if figure == "all" else min(len(charts), 2)
+    # Each with its own legend: that of one figure would otherwise decide the colours of all.
+    grid = alt.concat(*charts, columns=columns).resolve_scale(
+        color="independent", strokeDash="independent", shape="independent"
+    )
+    return styled(grid, f"Optimal {_WHAT[found.target]} of nDCG")
+
+
+_WHAT = {"discount": "discount", "gain": "gain", "both": "gain and discount"}
+
+
+def _telling(found: Optimum) -> list[str]:
+    """The figures in which candidates can differ."""
+    first = {"discount": ["discount"], "gain": ["gain"], "both": ["discount", "gain"]}[found.target]
+    return [*first, "reliability", *(["held_out"] if found.splits else []), "scores", "asl"]
+
+
+def _colour(alt: Any, names: list[str], field: str = "candidate", *, first: int = 0, **further: Any) -> Any:
+    """One colour a name; those beyond the eighth share them."""
+    colours = [COLOURS[at % len(COLOURS)] for at in range(first, first + len(names))]
+    return alt.Color(f"{field}:N", title=None, sort=names, scale=alt.Scale(domain=names, range=colours), **further)
+
+
+def _lines(alt: Any, names: list[str]) -> dict[str, Any]:
+    """Colours and dashes of lines, for print and for who does not see colours; no two lines have both in common."""
+    dashes = [_second(_DASHES, at) for at in range(len(names))]
+    scale = alt.Scale(domain=names, range=dashes)
+    return {
+        "color": _colour(alt, names),
+        "strokeDash": alt.StrokeDash("candidate:N", title=None, sort=names, scale=scale),
+    }
+
+
+def _second(marks: Sequence[Any], at: int) -> Any:
+    """The mark that goes with the colour of the candidate at this place."""
+    return marks[(at + at // len(COLOURS)) % len(marks)]
+
+
+def _names(part: Part) -> list[str]:
+    return [candidate.name for candidate in part.candidates]
+
+
+def _distinct(part: Part, parameter: str) -> dict[str, Candidate]:
+    """The candidates that differ in one parameter, under its name where it has one."""
+    found: dict[str, Candidate] = {}
+    for candidate in part.candidates:
+        value = candidate.measure.parameters[parameter]
+        found.setdefault(value if isinstance(value, str) else candidate.name, candidate)
+    return found
+
+
+def _discount(alt: Any, part: Part, size: tuple[int, int]) -> Any:
+    last = len(part.candidates[0].discount)
+    kind = "log" if last > 100 else "linear"
+    at = np.unique(np.geomspace(1, last, _POINTS).round().astype(int)) - 1
+    curves = _distinct(part, "discount")
+    frame = _long(curves, lambda c: {"rank": at + 1, "discount": c.discount[at].round(6)})
+    return (
+        alt.Chart(frame, width=size[0], height=size[1])
+        .mark_line(strokeWidth=2, point=last <= 30)
+        .encode(
+            x=alt.X(
+                "rank:Q",
+                title="rank",
+                scale=alt.Scale(type=kind, domain=[1, last], nice=False),
+                axis=alt.Axis(format="d", tickMinStep=1),
+            ),
+            y=alt.Y("discount:Q", title="discount"),
+            **_lines(alt, list(curves)),
+            tooltip=["candidate:N", "rank:Q", alt.Tooltip("discount:Q", format=".4f")],
+        )
+    )
+
+
+def _gain(alt: Any, part: Part, size: tuple[int, int]) -> Any:
+    curves = _distinct(part, "gain")
+    frame = _long(
+        curves, lambda c: {"label": list(c.gain), "share": [g / max(c.gain.values()) for g in c.gain.values()]}
+    )
+    return (
+        alt.Chart(frame, width=size[0], height=size[1])
+        .mark_line(strokeWidth=2, point=True)
+        .encode(
+            x=alt.X("label:O", title="label", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("share:Q", title="gain, relative", scale=alt.Scale(domain=[0, 1])),
+            **_lines(alt, list(curves)),
+            tooltip=["candidate:N", "label:O", alt.Tooltip("share:Q", title="gain, relative", format=".3f")],
+        )
+    )
+
+
+def _reliability(alt: Any, part: Part, size: tuple[int, int]) -> Any:
+    sizes = part.reliability.sizes
+    frame = _long(_all(part), lambda c: {"topics": sizes, "phi": part.reliability[c.name].curve(sizes)[0].round(4)})
+    lines = (
+        alt.Chart(frame, width=size[0], height=size[1])
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("topics:Q", title="topics", scale=alt.Scale(domain=[0, max(sizes)], nice=False)),
+            y=alt.Y("phi:Q", title="Φ", scale=alt.Scale(domain=[0, 1])),
+            **_lines(alt, _names(part)),
+            tooltip=["candidate:N", "topics:Q", alt.Tooltip("phi:Q", title="Φ", format=".4f")],
+        )
+    )
+    goal = alt.Chart().mark_rule(strokeDash=[5, 4], color="#555555").encode(y=alt.datum(part.reliability.target))
+    return alt.layer(goal, lines)
+
+
+def _held_out(alt: Any, part: Part, size: tuple[int, int]) -> Any:
+    frame = _long(_all(part), lambda c: {"phi": c.held_out.round(4)})
+    names = _names(part)
+    base = alt.Chart(frame, width=size[0], height=size[1]).encode(
+        y=alt.Y("candidate:N", title=None, sort=names),
+        color=_colour(alt, names, legend=None),
+    )
+    x = alt.X("phi:Q", title="held-out Φ (tick: one half; dot: mean)", scale=alt.Scale(zero=False))
+    ticks = base.mark_tick(thickness=1.5, size=16, opacity=0.45).encode(
+        x=x, tooltip=["candidate:N", alt.Tooltip("phi:Q", title="held-out Φ", format=".4f")]
+    )
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x=alt.X("mean(phi):Q", title="held-out Φ (tick: one half; dot: mean)"),
+        tooltip=["candidate:N", alt.Tooltip("mean(phi):Q", title="mean held-out Φ", format=".4f")],
+    )
+    return alt.layer(ticks, dots)
+
+
+def _scores(alt: Any, part: Part, size: tuple[int, int]) -> Any:
+    means, tau, rms = part.scores.summary(), part.tau()[0], part.rms()[0]
+    titles = {c.name: f"{c.name}: τ {tau[i]:.3f}, RMS {rms[i]:.3f}" for i, c in enumerate(part.candidates) if i}
+    frame = pl.concat(
+        pl.DataFrame(
+            {"run": part.scores.systems, "optimal": means[0].round(4), "score": means[i].round(4)}
+        ).with_columns(candidate=pl.lit(c.name), agreement=pl.lit(titles[c.name]))
+        for i, c in enumerate(part.candidates)
+        if i
+    )
+    low, high = float(means.min()), float(means.max())
+    domain = alt.Scale(domain=[low, high], nice=True, zero=False)
+    names = list(titles.values())
+    shapes = alt.Scale(domain=names, range=[_second(_SHAPES, at) for at in range(1, len(names) + 1)])
+    dots = (
+        alt.Chart(frame, width=size[0], height=size[1])
+        .mark_point(filled=True, size=36, opacity=0.75)
+        .encode(
+            x=alt.X("optimal:Q", title="mean nDCG, optimal", scale=domain),
+            y=alt.Y("score:Q", title="mean nDCG", scale=domain),
+            color=_colour(alt, names, "agreement", first=1),
+            shape=alt.Shape("agreement:N", title=None, sort=names, scale=shapes),
+            tooltip=[
+                "run:N",
+                "candidate:N",
+                alt.Tooltip("optimal:Q", format=".4f"),
+                alt.Tooltip("score:Q", title="mean nDCG", format=".4f"),
+            ],
+        )
+    )
+    ends = pl.DataFrame({"optimal": [low, high], "score": [low, high]})
+    same = (
+        alt.Chart(ends).mark_line(strokeDash=[4, 4], color="#888888", strokeWidth=1).encode(x="optimal:Q", y="score:Q")
+    )
+    return alt.layer(same, dots)
+
+
+def _asl(alt: Any, part: Part, size: tuple[int, int]) -> Any:
+    number = len(part.asl().curve())
+    at = np.unique(np.linspace(0, number - 1, min(number, _POINTS)).astype(int))
+    frame = _long(_all(part), lambda c: {"share": (at + 1) / number, "asl": part.asl(c.name).curve()[at].round(4)})
+    lines = (
+        alt.Chart(frame, width=size[0], height=size[1])
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("share:Q", title="share of the pairs of runs", axis=alt.Axis(format="%")),
+            y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
+            **_lines(alt, _names(part)),
+            tooltip=["candidate:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
+        )
+    )
+    return alt.layer(alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05)), lines)
+
+
+def _all(part: Part) -> dict[str, Candidate]:
+    return {candidate.name: candidate for candidate in part.candidates}
+
+
+def _long(curves: dict[str, Candidate], columns: Any) -> pl.DataFrame:
+    """The columns of every candidate, one below the other; the optimum last, so that it is drawn over the others."""
+    return pl.concat(
+        pl.DataFrame(columns(c)).with_columns(candidate=pl.lit(name)) for name, c in reversed(curves.items())
+    )
+
+
+_FIGURES = {
+    "discount": _discount,
+    "gain": _gain,
+    "reliability": _reliability,
+    "held_out": _held_out,
+    "scores": _scores,
+    "asl": _asl,
+}

@@ -1,0 +1,211 @@
+"""What `optimize` works on: collections that something can be learned from, and what the optimum competes with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gainful.data.align import align
+from gainful.data.policies import Policies
+from gainful.data.rankings import FloatArray, IntArray, Rankings
+from gainful.errors import DataError, GainfulError
+from gainful.io.read import iterate_runs, read_qrels
+from gainful.measures import Measure
+from gainful.measures.gains import discounts, gains
+from gainful.tune.optimize.bilinear import bilinear
+from gainful.tune.optimize.fit import MANY, Method, Point, Problem, Space, Target
+
+# What people use, to compare with and to start from.
+DISCOUNTS = ("log2", "zipf", "linear", "jk")
+GAINS = ("linear", "exp")
+# Beyond this 2^label says nothing.
+_LARGEST_EXPONENT = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Judged:
+    """Judgments and runs, as far as they are needed."""
+
+    name: str
+    rankings: Rankings
+    topics: IntArray  # those that count
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the topics that count."""
+        return tuple(self.rankings.topics[topic] for topic in self.topics)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Gain and discount by their names; None for what is not sought."""
+
+    discount: str | None
+    gain: str | None
+
+    def point(self, labels: FloatArray, cutoff: int) -> Point:
+        """The numbers behind the names."""
+        return Point(
+            discount=None if self.discount is None else discounts(self.discount, cutoff, cutoff),
+            gain=None if self.gain is None else gains(labels, self.gain),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Task:
+    """What is sought, for which problems, and what it competes with."""
+
+    target: Target
+    constrained: bool
+    method: Method
+    labels: FloatArray
+    problems: list[Problem]
+    owner: list[int]  # per problem, the number of its collection
+    known: dict[str, Known]
+
+    @property
+    def cutoff(self) -> int:
+        """The largest."""
+        return max(problem.arrays.cutoff for problem in self.problems)
+
+    @property
+    def space(self) -> Space:
+        """Where to look."""
+        return Space(
+            ranks=0 if self.target == "gain" else self.cutoff,
+            labels=0 if self.target == "discount" else len(self.labels),
+            constrained=self.constrained,
+        )
+
+    def of_topics(self, chosen: list[IntArray]) -> Task:
+        """The same for some topics of each collection."""
+        problems = [problem.of_topics(chosen[owner]) for problem, owner in zip(self.problems, self.owner, strict=True)]
+        return replace(self, problems=problems)
+
+
+def make_task(
+    collections: list[Judged],
+    labels: FloatArray,
+    cutoffs: tuple[int, ...],
+    fixed: Measure,
+    target: Target,
+    constrained: bool,
+    method: Method | None,
+) -> Task:
+    """The problems, one a collection and cutoff; and the method that suits them if none is given."""
+    discount, gain = fixed.parameters["discount"], fixed.parameters["gain"]
+    problems, owner = [], []
+    for number, collection in enumerate(collections):
+        for cutoff in cutoffs:
+            depth = min(cutoff, _deepest(collection.rankings))
+            weights = discounts(discount, depth, cutoff)  # type: ignore[arg-type]
+            problems.append(
+                Problem(
+                    arrays=bilinear(collection.rankings, labels, depth).of_topics(collection.topics),
+                    cutoff=cutoff,
+                    discount=np.pad(weights, (0, depth - len(weights))),
+                    gain=np.maximum(gains(labels, gain), 0.0),  # type: ignore[arg-type]
+                )
+            )
+            owner.append(number)
+    named = [name for name in GAINS if name != "exp" or labels[-1] <= _LARGEST_EXPONENT]
+    match target:
+        case "discount":
+            known = {name: Known(discount=name, gain=None) for name in DISCOUNTS}
+        case "gain":
+            known = {name: Known(discount=None, gain=name) for name in named}
+        case _:
+            known = {f"{d}, gain {g}": Known(discount=d, gain=g) for g in named for d in DISCOUNTS}
+    task = Task(
+        target=target,
+        constrained=constrained,
+        method=method or "cone",
+        labels=labels,
+        problems=problems,
+        owner=owner,
+        known=known,
+    )
+    kinks = len(problems) > 1  # the smallest of several Φ is not smooth, which is what L-BFGS-B asks for
+    return replace(task, method=method or ("slsqp" if kinks and task.space.size <= MANY else "cone"))
+
+
+def read_collection(qrels: Any, runs: Any, policies: Policies) -> Judged:
+    """Judgments and runs, joined."""
+    reading = iterate_runs(runs)  # in the background, while the judgments are read and indexed
+    judged = read_qrels(qrels)
+    rankings = align(judged, reading, policies)
+    return Judged(name=Path(judged.name).name, rankings=rankings, topics=np.arange(len(rankings.topics)))
+
+
+def told_apart(collections: list[Judged]) -> list[Judged]:
+    """Collections of the same name get a number."""
+    names = [collection.name for collection in collections]
+    return [
+        replace(c, name=f"{c.name} ({names[:at].count(c.name) + 1})") if names.count(c.name) > 1 else c
+        for at, c in enumerate(collections)
+    ]
+
+
+def labels_of(collections: list[Judged], fixed: Measure, target: Target) -> FloatArray:
+    """The labels that have a gain, or are to be given one, in any collection."""
+    seen = np.unique(np.concatenate([collection.rankings.grades for collection in collections]))
+    with_gain = seen[gains(seen, fixed.parameters["gain"]) > 0]  # type: ignore[arg-type]
+    if target == "discount":
+        if not len(with_gain):
+            raise DataError(f"no label has a gain above 0; there are: {_listed(seen)}")
+        return with_gain
+    labels = seen[seen > 0]
+    if len(labels) < 2:
+        got = _listed(labels) or "none"
+        raise DataError(
+            f"target={target!r} weighs labels above 0 against each other and needs at least two, got {got}: "
+            "use target='discount'"
+        )
+    if target == "both" and (wrong := with_gain[with_gain <= 0]).size:
+        raise GainfulError(f"gain: for target='both' only labels above 0 may have a gain, got one for {_listed(wrong)}")
+    return labels
+
+
+def checked(
+    collections: list[Judged],
+    labels: FloatArray,
+    cutoffs: tuple[int, ...],
+    target: Target,
+    splits: int,
+    degenerate: str,
+) -> list[Judged]:
+    """The collections, less topics that are left out; refused where nothing can be learned from one."""
+    kept = []
+    for collection in collections:
+        name, rankings = collection.name, collection.rankings
+        if len(rankings.systems) < 2:
+            raise DataError(f"{name}: expected at least 2 runs to tell apart, got 1: {rankings.systems[0]}")
+        pool = bilinear(rankings, labels, 1).pool.sum(axis=1)
+        if not pool.any():
+            raise DataError(f"{name}: no topic has a document with a gain (labels {_listed(labels)})")
+        if degenerate == "skip":
+            collection = replace(collection, topics=np.flatnonzero(pool))
+        least = 4 if splits else 2
+        if len(collection.topics) < least:
+            why = " to be split into halves (splits=0 does without)" if splits else ""
+            raise DataError(f"{name}: expected at least {least} topics{why}, got {len(collection.topics)}")
+        deepest = int(rankings.retrieved.max())
+        if target != "gain" and deepest < cutoffs[-1]:
+            raise DataError(
+                f"{name}: no run returns more than {deepest} documents for a topic, so nothing can be learned about "
+                f"the discounts below: expected a cutoff of at most {deepest}, got {cutoffs[-1]}"
+            )
+        kept.append(collection)
+    return kept
+
+
+def _deepest(rankings: Rankings) -> int:
+    """The last rank at which anything can stand, in a run or in the best order of a pool."""
+    return max(int(rankings.retrieved.max()), int(np.bincount(rankings.pool_topic).max()), 1)
+
+
+def _listed(labels: FloatArray) -> str:
+    return ", ".join(f"{label:g}" for label in labels.tolist())

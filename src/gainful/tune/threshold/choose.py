@@ -1,0 +1,211 @@
+"""Which threshold is best for some topics, and how far that can be trusted for others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gainful.data.rankings import BoolArray, FloatArray, IntArray
+from gainful.stats.intervals import t_interval
+from gainful.stats.resample import blocks, bootstrap_counts, generator
+from gainful.tune.threshold.documents import Listing
+from gainful.tune.threshold.sweep import Steps
+
+# Means that differ by less are equal: the same numbers were added in another order.
+CLOSE = 1e-10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rule:
+    """What makes a threshold the chosen one.
+
+    Parameters
+    ----------
+    listing, topics
+        The documents, and which of their topics count in the curves.
+    score
+        The curve to be high, or low where `lower`.
+    forbidden, most
+        A curve whose mean may not exceed `most`; no such limit where None.
+    loss, risk
+        A curve that never falls, at most 1 per topic, whose expected value on another topic may not exceed `risk`.
+    """
+
+    listing: Listing
+    topics: BoolArray
+    score: Steps
+    lower: bool = False
+    forbidden: Steps | None = None
+    most: float = 1.0
+    loss: Steps | None = None
+    risk: float = 1.0
+    numbers: IntArray = field(init=False)  # the thresholds at which anything changes, and 0
+    key: IntArray = field(init=False)  # that of the listing
+
+    def __post_init__(self) -> None:
+        changes = [curve.number for curve in (self.score, self.forbidden, self.loss) if curve is not None]
+        object.__setattr__(self, "key", self.listing.key)
+        object.__setattr__(self, "numbers", np.unique(np.concatenate([np.zeros(1, np.int64), *changes])))
+
+    def best(self, weights: FloatArray) -> IntArray:
+        """Per row of `weights` (how often each topic counts), the number of the best threshold.
+
+        Of thresholds that are equally good it is the one that keeps most; where none is allowed, nothing is kept. A
+        topic that counts 0 times is absent: who chooses does not know the scores of its documents.
+        """
+        numbers = self.numbers
+        total = weights.sum(axis=1, keepdims=True)
+        value = self.score.sums(weights, numbers) / total
+        if self.lower:
+            np.negative(value, out=value)
+        if self.forbidden is not None:
+            value[self.forbidden.sums(weights, numbers) > (self.most + CLOSE) * total] = -np.inf
+        if self.loss is not None:
+            value[bound(self.loss, weights, numbers) > self.risk + CLOSE] = -np.inf
+        hopeless = ~np.isfinite(value).any(axis=1)
+        value[hopeless, 0] = 0.0
+        highest = value.max(axis=1, keepdims=True)
+        equal = value >= highest - CLOSE * np.maximum(1.0, np.abs(highest))
+        last = equal.shape[1] - 1 - np.argmax(equal[:, ::-1], axis=1)
+        # Up to where anything changes again, as far as there are documents to tell.
+        furthest = np.append(numbers[1:] - 1, self.score.size)[last]
+        furthest[hopeless] = 0
+        present = np.ones((len(weights), len(self.topics)), np.bool_)
+        present[:, self.topics] = weights > 0
+        return self.listing.narrowed(furthest, present, self.key)
+
+    def width(self) -> int:
+        """How many numbers one resample takes."""
+        return len(self.topics) + sum(
+            len(curve.number) + 1 for curve in (self.score, self.forbidden, self.loss) if curve is not None
+        )
+
+
+def bound(loss: Steps, weights: FloatArray, numbers: IntArray) -> FloatArray:
+    """The bound (n·R̂ + 1)/(n + 1) on the expected loss, R̂ the mean loss of n topics, counted as `weights` says."""
+    total = weights.sum(axis=1, keepdims=True)
+    return np.asarray((loss.sums(weights, numbers) + 1.0) / (total + 1.0), np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bootstrap:
+    """Resamples of the topics.
+
+    Parameters
+    ----------
+    numbers
+        Per resample, the threshold that would have been chosen.
+    gains
+        Per resample, what the threshold chosen from all topics gains over no filter.
+    """
+
+    numbers: IntArray
+    gains: FloatArray
+
+
+def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> Bootstrap:
+    """Draw topics with replacement, and choose again.
+
+    Parameters
+    ----------
+    rule
+        How to choose.
+    gain
+        Per topic, what the chosen threshold gains over no filter.
+    resamples, seed
+        How many draws, and where they start.
+    """
+    rng = generator(seed)
+    numbers, gains = [], []
+    for size in blocks(resamples, rule.width(), "Resampling"):
+        drawn = bootstrap_counts(rng, size, len(gain))
+        numbers.append(rule.best(drawn))
+        gains.append(drawn @ gain / len(gain))
+    return Bootstrap(numbers=np.concatenate(numbers), gains=np.concatenate(gains))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOut:
+    """What a threshold is worth on topics that it was not chosen from.
+
+    Parameters
+    ----------
+    gain
+        The mean gain over no filter.
+    low, high
+        Its interval: Student's t over topics, which takes the folds for independent.
+    forbidden
+        The mean share of forbidden documents among those shown.
+    folds, repeats
+        Topics were divided into that many parts, each left out in turn, and that many times.
+    """
+
+    gain: float
+    low: float
+    high: float
+    forbidden: float
+    folds: int
+    repeats: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers by name."""
+        return {
+            "gain": self.gain,
+            "gain_low": self.low,
+            "gain_high": self.high,
+            "forbidden": self.forbidden,
+            "folds": self.folds,
+            "repeats": self.repeats,
+        }
+
+
+def cross_validate(
+    rule: Rule, forbidden: Steps, *, folds: int, repeats: int, confidence: float, seed: int
+) -> HeldOut | None:
+    """Choose on some topics, score on the others; None for fewer than two topics.
+
+    Parameters
+    ----------
+    rule
+        How to choose.
+    forbidden
+        The share of forbidden documents, to be told beside the gain.
+    folds, repeats, seed
+        How topics are divided.
+    confidence
+        Of the interval.
+    """
+    topics = len(rule.score.base)
+    folds = min(folds, topics)
+    if topics < 2:
+        return None
+    rng = generator(seed)
+    sign = -1.0 if rule.lower else 1.0
+    everything = rule.score.scores(rule.score.size)
+    gain, bad = np.zeros(topics), np.zeros(topics)
+    parts = np.stack([rng.permutation(topics) % folds for _ in range(repeats)])
+    left_out = (parts[:, None, :] == np.arange(folds)[:, None]).reshape(-1, topics)
+    done = 0
+    for size in blocks(len(left_out), rule.width(), "Holding out"):
+        part = left_out[done : done + size]
+        done += size
+        for out, number in zip(part, rule.best((~part).astype(np.float64)).tolist(), strict=True):
+            gain[out] += sign * (rule.score.scores(number) - everything)[out]
+            bad[out] += forbidden.scores(number)[out]
+    gain, bad = gain / repeats, bad / repeats
+    low, high = t_interval(gain[None, :], confidence=confidence)
+    return HeldOut(
+        gain=float(gain.mean()),
+        low=float(low[0]),
+        high=float(high[0]),
+        forbidden=float(bad.mean()),
+        folds=folds,
+        repeats=repeats,
+    )
+
+
+def order_interval(values: FloatArray, confidence: float) -> tuple[float, float]:
+    """The percentile interval, its ends among the values themselves: some may be infinite."""
+    ends = np.quantile(values, [0.5 - confidence / 2, 0.5 + confidence / 2], method="inverted_cdf")
+    return float(ends[0]), float(ends[1])

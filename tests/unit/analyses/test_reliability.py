@@ -1,0 +1,252 @@
+"""Reliability: the published example, a hand calculation, and every odd input."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gainful as gf
+from gainful.analyses.reliability import reliability
+from gainful.errors import DataError, GainfulError
+
+DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
+
+# By hand: MS 13.5, 6.5, 1.5, so variances (13.5−1.5)/3 = 4, (6.5−1.5)/2 = 2.5 and 1.5.
+SCORES = np.array([[1.0, 2.0, 3.0], [3.0, 4.0, 8.0]])
+# Rows differ less than chance would make them.
+CROSSED = np.array([[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.02]])
+
+
+def two_measures():
+    """AP on three topics, P on two: run b has no P for topic 3."""
+    rows = [("AP", "ab"[i], str(j + 1), SCORES[i, j]) for i in range(2) for j in range(3)]
+    rows += [("P", "ab"[i], str(j + 1), SCORES[i, j]) for i in range(2) for j in range(3) if (i, j) != (1, 2)]
+    return pl.DataFrame(rows, schema=["measure", "run", "query_id", "score"], orient="row")
+
+
+class TestByHand:
+    def test_variances(self):
+        found = reliability(SCORES)["score"]
+        assert (found.runs, found.topics) == (2, 3)
+        parts = (found.mean_squares, found.raw, found.variances, found.shares)
+        expected = [(13.5, 6.5, 1.5), (4.0, 2.5, 1.5), (4.0, 2.5, 1.5), (0.5, 0.3125, 0.1875)]
+        for part, numbers in zip(parts, expected, strict=True):
+            assert (part.run, part.topic, part.rest) == pytest.approx(numbers)
+
+    def test_coefficients(self):
+        found = reliability(SCORES)["score"]
+        assert found.phi.value == pytest.approx(4 / (4 + (2.5 + 1.5) / 3))
+        assert found.erho2.value == pytest.approx(4 / (4 + 1.5 / 3))
+        assert found.at(1).value == pytest.approx(0.5)
+        assert found.at(10, "erho2").value == pytest.approx(4 / 4.15)
+
+    def test_topics_needed(self):
+        found = reliability(SCORES)["score"]
+        assert found.topics_needed(0.95).value == 19  # .95·4/(4·.05) = 19 exactly, which rounding must not make 20
+        assert found.topics_needed(0.95, "erho2").value == 8  # .95·1.5/(4·.05) = 7.125
+        assert found.topics_needed(0.4).value == 1
+        assert reliability(SCORES, target=0.9).topics_needed()["score"].value == 9
+
+    @pytest.mark.parametrize("coefficient", ["phi", "erho2"])
+    @pytest.mark.parametrize("target", [0.5, 0.9, 0.95, 0.99])
+    def test_topics_needed_are_the_fewest(self, coefficient, target):
+        y = np.random.default_rng(1).random((8, 20)) + np.linspace(0, 0.5, 8)[:, None]
+        found = reliability(y)["score"]
+        needed = found.topics_needed(target, coefficient)
+        for n, end in ((needed.value, "value"), (needed.low, "high"), (needed.high, "low")):
+            assert getattr(found.at(n, coefficient), end) >= target
+            assert n == 1 or getattr(found.at(n - 1, coefficient), end) < target
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="GAINFUL_DATA is not set to a folder")
+class TestPublished:
+    def test_brennan(self):
+        """Brennan 2001, synthetic data set 4: 10 persons and 12 items; intervals of 80 %."""
+        found = reliability(DATA / "score-matrices" / "brennan-synthetic4.csv", confidence=0.8)["score"]
+        assert (found.runs, found.topics) == (10, 12)
+        parts = found.variances
+        assert [round(part, 4) for part in (parts.run, parts.topic, parts.rest)] == [0.6258, 0.8840, 2.7872]
+        for estimate, expected in ((found.erho2, (0.729, 0.541, 0.876)), (found.phi, (0.672, 0.457, 0.845))):
+            assert (estimate.value, estimate.low, estimate.high) == pytest.approx(expected, abs=0.0005)
+
+    def test_web_track_2011(self):
+        found = reliability(DATA / "score-matrices" / "web2011_ndcg20.csv")["score"]
+        assert found.at(50, "phi").value == pytest.approx(0.782, abs=0.0005)
+
+
+class TestOddScores:
+    def test_negative_variance_of_runs(self):
+        result = reliability(CROSSED)
+        found = result["score"]
+        assert found.raw.run < 0
+        assert found.variances.run == 0.0
+        assert (found.phi.value, found.phi.low, found.phi.high) == (0.0, 0.0, 0.0)
+        assert found.erho2.value == 0.0
+        needed = found.topics_needed(0.5)
+        assert (needed.value, needed.low, needed.high) == (None, None, None)
+        runs, topics, none = result.notes
+        assert runs == (
+            f"score: the variance of runs came out negative ({found.raw.run:.3g}) and is taken as 0: runs differ less "
+            "than chance alone would make them"
+        )
+        assert topics.startswith("score: the variance of topics came out negative (")
+        assert none == "score: the runs cannot be told apart, by which no number of topics makes their scores reliable"
+
+    def test_negative_variance_of_topics(self):
+        result = reliability([[1.0, 2.0, 1.5], [4.0, 3.0, 3.6]])
+        found = result["score"]
+        assert found.raw.topic < 0
+        assert found.variances.topic == 0.0
+        assert found.phi.value == found.erho2.value
+        assert [note.partition(" (")[0] for note in result.notes] == ["score: the variance of topics came out negative"]
+
+    def test_interval_that_allows_no_lower_end(self):
+        """Told apart, but not surely: the fewest topics are known, the most are not."""
+        found = reliability([[0.1, 0.5, 0.3], [0.4, 0.5, 0.6], [0.3, 0.9, 0.5]])["score"]
+        assert found.variances.run > 0
+        assert found.phi.low == 0.0
+        needed = found.topics_needed()
+        assert needed.high is None
+        assert needed.low <= needed.value
+
+    def test_identical_runs(self):
+        result = reliability(np.tile([0.1, 0.2, 0.7], (4, 1)))
+        found = result["score"]
+        assert (found.phi.value, found.phi.low, found.phi.high) == (0.0, 0.0, 0.0)
+        assert math.isnan(found.erho2.value)
+        assert found.shares.topic == 1.0
+        assert result.notes == (
+            "score: the runs have the same scores, by which no number of topics makes their scores reliable",
+        )
+
+    def test_constant_scores(self):
+        result = reliability(np.full((3, 4), 0.3))
+        found = result["score"]
+        assert math.isnan(found.phi.value)
+        assert math.isnan(found.erho2.value)
+        assert math.isnan(found.shares.run)
+        assert found.topics_needed().value is None
+        assert json.loads(json.dumps(result.to_dict()))["measures"]["score"]["variances"]["run"] == 0.0
+        assert result.to_frame()["topics_for_phi"].to_list() == [None]
+        result.chart()
+
+    def test_topics_that_all_agree(self):
+        found = reliability(np.tile([[0.1], [0.4]], (1, 5)))["score"]
+        assert (found.phi.value, found.phi.low, found.erho2.value) == (1.0, 1.0, 1.0)
+        assert found.topics_needed(0.99).value == 1
+
+    def test_gaps(self):
+        with pytest.raises(DataError, match=r"P: run 'b' has no score for topic '3'"):
+            reliability(two_measures())
+        result = reliability(two_measures(), gaps="drop")
+        assert [m.topics for m in result.measures] == [3, 2]
+        assert result["AP"].phi.value == pytest.approx(0.75)
+
+    def test_too_few(self):
+        with pytest.raises(DataError, match="expected at least 2 runs, got 1"):
+            reliability([[0.1, 0.2]])
+        with pytest.raises(DataError, match="expected at least 2 topics of score, got 1"):
+            reliability([[0.1], [0.2]])
+
+
+class TestSettings:
+    @pytest.mark.parametrize("name", ["target", "confidence"])
+    @pytest.mark.parametrize("value", [0.0, 1.0, -0.5, math.nan])
+    def test_shares(self, name, value):
+        message = f"^{name}: expected a number between 0 and 1, both excluded, got {value}$"
+        with pytest.raises(GainfulError, match=message):
+            reliability(SCORES, **{name: value})
+
+    @pytest.mark.parametrize(("sizes", "got"), [([5, 0], "0"), ([2.5], "2.5"), ([], "none")])
+    def test_sizes(self, sizes, got):
+        with pytest.raises(GainfulError, match=f"^sizes: expected numbers of topics, whole and at least 1, got {got}$"):
+            reliability(SCORES, sizes=sizes)
+
+    def test_coefficient(self):
+        for call in (lambda r: r["score"].at(5, "rho"), lambda r: r["score"].topics_needed(0.9, "rho"), chart_of_rho):
+            with pytest.raises(
+                GainfulError, match=r"^coefficient: expected one of phi, erho2, got 'rho'. Did you mean 'erho2'\?$"
+            ):
+                call(reliability(SCORES))
+
+    def test_measure(self):
+        with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score$"):
+            reliability(SCORES)["AP"]
+
+    def test_more_confidence_is_wider(self):
+        y = np.random.default_rng(1).random((8, 20)) + np.linspace(0, 0.5, 8)[:, None]
+        narrow, wide = (reliability(y, confidence=c)["score"].phi for c in (0.5, 0.95))
+        assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
+
+
+def chart_of_rho(result):
+    result.chart("rho")
+
+
+class TestResult:
+    def test_public(self):
+        assert gf.reliability is reliability
+
+    def test_curve(self):
+        curve = reliability(SCORES, sizes=[1, 3, 1000])
+        frame = curve.curve()
+        assert frame.columns == [
+            *("measure", "topics", "erho2", "erho2_low", "erho2_high"),
+            *("phi", "phi_low", "phi_high"),
+        ]
+        assert frame["topics"].to_list() == [1, 3, 1000]
+        assert frame["phi"].to_list() == pytest.approx([4 / 8, 0.75, 4 / 4.004])
+        assert frame["phi_high"][1] == curve["score"].phi.high
+
+    def test_default_sizes_show_the_data_and_the_target(self):
+        result = reliability(SCORES)
+        assert result.sizes[0] == 1
+        assert 3 in result.sizes
+        assert result.sizes[-1] >= 19
+        assert list(result.sizes) == sorted(set(result.sizes))
+        # 300 times as many topics as there are would be needed: the curve stops before.
+        assert reliability(SCORES, target=0.999).sizes[-1] == 20 * 3
+
+    def test_frame(self):
+        frame = reliability(SCORES).to_frame()
+        assert frame.height == 1
+        row = frame.row(0, named=True)
+        assert {name: row[name] for name in ("measure", "runs", "topics", "topics_for_phi", "topics_for_erho2")} == {
+            "measure": "score",
+            "runs": 2,
+            "topics": 3,
+            "topics_for_phi": 19,
+            "topics_for_erho2": 8,
+        }
+        assert (row["ms_run"], row["variance_topic"], row["share_rest"]) == pytest.approx((13.5, 2.5, 0.1875))
+
+    def test_dict_is_json_and_ends_with_the_settings(self):
+        content = json.loads(json.dumps(reliability(SCORES, sizes=[5], target=0.9).to_dict()))
+        found = content["measures"]["score"]
+        assert found["phi"]["value"] == pytest.approx(0.75)
+        assert found["topics_for_phi"]["value"] == 9
+        assert [point["topics"] for point in found["curve"]] == [5]
+        assert list(content)[-4:] == ["target", "confidence", "gaps", "policies"]
+        assert "Feldt" in content["method"]
+
+    def test_text(self):
+        assert str(reliability(SCORES)) == (
+            "reliability of score (2 runs, 3 topics): two-way variance components; intervals: Eρ² by Feldt, Φ by "
+            "Arteaga et al.; confidence=0.95 target=0.95 gaps=error"
+        )
+
+    @pytest.mark.parametrize("coefficient", ["phi", "erho2"])
+    def test_chart(self, coefficient):
+        specification = reliability(two_measures(), gaps="drop").chart(coefficient).to_dict()
+        data = [rows for rows in specification["datasets"].values() if "measure" in rows[0]]
+        curve, dots = sorted(data, key=len, reverse=True)
+        assert {row["measure"] for row in curve} == {"AP", "P"}
+        encodings = [layer["encoding"] for layer in specification["layer"]]
+        (legend,) = {encoding["color"]["title"] for encoding in encodings if "color" in encoding}
+        assert legend == "measure"  # in small letters, as in the charts of all other analyses
+        assert [(dot["measure"], dot["topics"]) for dot in dots] == [("AP", 3), ("P", 2)]
+        assert all(0 <= row[coefficient] <= 1 for row in curve)

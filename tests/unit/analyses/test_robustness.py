@@ -1,0 +1,499 @@
+"""Robustness, against judgments dropped from a dict and evaluated anew, scipy and pytrec_eval."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+import pytrec_eval
+from scipy import stats
+
+import gainful as gf
+from gainful.analyses.robustness.result import Knee
+from gainful.analyses.robustness.samples import stratified, uniform
+from gainful.data.align import align
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.errors import DataError, GainfulError, PolicyError
+from gainful.progress import tracked_by
+
+MEASURES = ("bpref", "infAP", "AP", "nDCG@20")
+LEVELS = (0.1, 0.4, 1.0)
+
+Judgments = dict[str, dict[str, float | None]]
+
+
+@pytest.fixture(scope="module")
+def made() -> gf.Collection:
+    return gf.simulate(topics=6, systems=7, depth=40, pool_depth=15, seed=5)
+
+
+@pytest.fixture(scope="module")
+def judged(made) -> Judgments:
+    qrels: Judgments = {}
+    for topic, doc, label in made.qrels.frame.select("query_id", "doc_id", "relevance").iter_rows():
+        qrels.setdefault(topic, {})[doc] = label
+    return qrels
+
+
+def ranked(run: Run) -> dict[str, list[str]]:
+    """Documents by topic, best first: as simulated runs are written."""
+    found: dict[str, list[str]] = {}
+    for topic, doc in run.frame.select("query_id", "doc_id").iter_rows():
+        found.setdefault(topic, []).append(doc)
+    return found
+
+
+def without(qrels: Judgments, dropped: set[tuple[str, str]]) -> Judgments:
+    """Dropped documents stay pooled: a null label."""
+    return {
+        topic: {doc: None if (topic, doc) in dropped else label for doc, label in docs.items()}
+        for topic, docs in qrels.items()
+    }
+
+
+def outside(qrels: Judgments, dropped: set[tuple[str, str]]) -> Judgments:
+    """Dropped documents were never pooled: no label at all."""
+    return {
+        topic: {doc: label for doc, label in docs.items() if (topic, doc) not in dropped}
+        for topic, docs in qrels.items()
+    }
+
+
+def masked(qrels: Judgments, kept: np.ndarray) -> Judgments:
+    pool = [(topic, doc) for topic, docs in qrels.items() for doc in docs]
+    return without(qrels, {pair for pair, stays in zip(pool, kept, strict=True) if not stays})
+
+
+def samples(made, judged, depletion, seed, trials):
+    """The judgments of every trial and level, drawn as the documentation says: trial by trial from one seed."""
+    rankings = align(made.qrels, made.runs)
+    rng = np.random.default_rng(seed)
+    for _ in range(trials):
+        if depletion == "stratified":
+            yield [masked(judged, kept) for kept in stratified(rankings, LEVELS, 1.0, rng)]
+        else:
+            yield [masked(judged, kept) for kept in uniform(rankings, LEVELS, rng)]
+
+
+def means(qrels: Judgments, runs, **policies) -> np.ndarray:
+    return gf.evaluate(qrels, runs, MEASURES, **policies).summary()
+
+
+class TestEqualsEvaluatingAnew:
+    @pytest.mark.parametrize("depletion", ["stratified", "uniform"])
+    @pytest.mark.parametrize("unjudged", ["zero", "condensed"])
+    def test_scores(self, made, judged, depletion, unjudged):
+        found = gf.robustness(
+            made.qrels, made.runs, MEASURES, depletion=depletion, levels=LEVELS, trials=2, seed=9, unjudged=unjudged
+        )
+        expected = np.zeros((len(MEASURES), len(LEVELS), len(made.runs)))
+        for trial in samples(made, judged, depletion, 9, 2):
+            for at, qrels in enumerate(trial):
+                expected[:, at] += means(qrels, made.runs, unjudged=unjudged) / 2
+        assert np.array_equal(found.scores, expected)
+        assert np.array_equal(found.full, means(judged, made.runs, unjudged=unjudged))
+
+    def test_order_and_decisions(self, made, judged):
+        found = gf.robustness(made.qrels, made.runs, MEASURES, levels=LEVELS, trials=2, seed=3, alpha=0.2)
+        full = gf.evaluate(judged, made.runs, MEASURES)
+        first, second = np.triu_indices(len(made.runs), k=1)
+
+        def different(scores, m):
+            z = np.round(scores.values[m][first] - scores.values[m][second], 13)
+            return [z_.any() and stats.wilcoxon(z_, method="asymptotic").pvalue < 0.2 for z_ in z]
+
+        counts = np.zeros((len(MEASURES), len(LEVELS), 4), int)
+        for trial, levels in enumerate(samples(made, judged, "stratified", 3, 2)):
+            for at, qrels in enumerate(levels):
+                scores = gf.evaluate(qrels, made.runs, MEASURES)
+                for m in range(len(MEASURES)):
+                    tau = stats.kendalltau(full.summary()[m], scores.summary()[m]).statistic
+                    assert found.taus[m, at, trial] == pytest.approx(tau, abs=1e-12)
+                    for before, after in zip(different(full, m), different(scores, m), strict=True):
+                        counts[m, at, 2 * bool(before) + bool(after)] += 1
+        cells = [
+            [(c.both_equal, c.lost_equal, c.lost_difference, c.both_different) for c in r] for r in found.decisions
+        ]
+        assert np.array_equal(cells, counts)
+        assert found.pairs == 21
+        assert counts[:, :, 3].sum() > 0
+        assert counts[:, 0, 1:3].sum() > 0
+
+    def test_depth(self, made, judged):
+        found = gf.robustness(made.qrels, made.runs, MEASURES, depletion="depth", levels=[2, 7])
+        rankings = [ranked(run) for run in made.runs]
+        for at, depth in enumerate((2, 7)):
+            pool = {(topic, doc) for run in rankings for topic, docs in run.items() for doc in docs[:depth]}
+            every = {(topic, doc) for topic, docs in judged.items() for doc in docs}
+            assert np.array_equal(found.scores[:, at], means(outside(judged, every - pool), made.runs))
+            assert found.judged[at] == len(every & pool)
+        assert found.trials == 1
+
+    def test_leave_one_out(self, made, judged):
+        found = gf.robustness(made.qrels, made.runs, MEASURES, depletion="leave-one-out", levels=[3, 15])
+        shown = [ranked(run) for run in made.runs]
+        for at, depth in enumerate((3, 15)):
+            left = []
+            for s, run in enumerate(made.runs):
+                others = {
+                    (topic, doc)
+                    for o, ranking in enumerate(shown)
+                    for topic, docs in ranking.items()
+                    for doc in docs[:depth]
+                    if o != s
+                }
+                own = {(topic, doc) for topic, docs in shown[s].items() for doc in docs[:depth]}
+                qrels = outside(judged, own - others)
+                assert np.array_equal(found.scores[:, at, s], means(qrels, [run])[:, 0])
+                left.append(sum(label is not None for docs in qrels.values() for label in docs.values()))
+            assert found.judged[at] == pytest.approx(np.mean(left))
+            assert min(left) < found.judgments
+        assert found.knees() == dict.fromkeys(MEASURES, Knee(None, None))
+
+    def test_null_labels_within_a_shallower_pool_stay_pooled(self, made, judged):
+        some = {
+            topic: {doc: None if i % 3 == 0 else label for i, (doc, label) in enumerate(docs.items())}
+            for topic, docs in judged.items()
+        }
+        found = gf.robustness(some, made.runs, MEASURES, depletion="depth", levels=[5])
+        pool = {(topic, doc) for run in made.runs for topic, docs in ranked(run).items() for doc in docs[:5]}
+        every = {(topic, doc) for topic, docs in some.items() for doc in docs}
+        left = outside(some, every - pool)
+        assert np.array_equal(found.scores[:, 0], means(left, made.runs))
+        assert found.judged[0] == sum(label is not None for docs in left.values() for label in docs.values())
+
+    def test_missing_topics_and_undefined_scores(self, made, judged):
+        """A run without a topic, skipped; topics without a relevant document left out of the mean."""
+        runs = [*made.runs[1:], replace(made.runs[0], frame=made.runs[0].frame.filter(pl.col("query_id") != "101"))]
+        policies = {"missing": "skip", "degenerate": "skip"}
+        found = gf.robustness(
+            made.qrels, runs, MEASURES, depletion="uniform", levels=LEVELS, trials=1, seed=2, **policies
+        )
+        ((*_, first, _),) = [[None, *trial] for trial in samples(made, judged, "uniform", 2, 1)]
+        assert np.array_equal(found.scores[:, 1], means(first, runs, **policies), equal_nan=True)
+
+    def test_pytrec_eval(self, made, judged):
+        """Null labels are left out for it; infAP needs them as -1."""
+        clipped = {t: {d: max(label, 0.0) for d, label in docs.items()} for t, docs in judged.items()}
+        qrels = Qrels(made.qrels.frame.with_columns(pl.col("relevance").clip(0)))
+        names = {"bpref": "bpref", "AP": "map", "nDCG@20": "ndcg_cut_20", "infAP": "infAP"}
+        found = gf.robustness(qrels, made.runs, list(names), levels=LEVELS, trials=1, seed=4)
+        rng = np.random.default_rng(4)
+        masks = stratified(align(qrels, made.runs), LEVELS, 1.0, rng)
+        for at, mask in enumerate(masks):
+            thin = masked(clipped, mask)
+            dropped = {t: {d: int(x) for d, x in docs.items() if x is not None} for t, docs in thin.items()}
+            pooled = {t: {d: -1 if x is None else int(x) for d, x in docs.items()} for t, docs in thin.items()}
+            for s, run in enumerate(made.runs):
+                ranking: dict[str, dict[str, float]] = {}
+                for topic, doc, score in run.frame.select("query_id", "doc_id", "score").iter_rows():
+                    ranking.setdefault(topic, {})[doc] = score
+                plain = pytrec_eval.RelevanceEvaluator(dropped, {"bpref", "map", "ndcg_cut.20"}).evaluate(ranking)
+                inferred = pytrec_eval.RelevanceEvaluator(pooled, {"infAP"}).evaluate(ranking)
+                for m, theirs in enumerate(names.values()):
+                    scores = [(inferred if theirs == "infAP" else plain)[topic][theirs] for topic in judged]
+                    assert found.scores[m, at, s] == pytest.approx(np.mean(scores), abs=1e-9), (theirs, at, s)
+
+    def test_all_judgments_change_nothing(self, made):
+        found = gf.robustness(made.qrels, made.runs, MEASURES, levels=[1], trials=2)
+        assert found.taus.tolist() == [[[1.0, 1.0]]] * 4
+        assert np.array_equal(found.scores[:, 0], found.full)
+        assert [row[0].accuracy for row in found.decisions] == [1.0] * 4
+        assert found.judged == (len(made.qrels),)
+
+
+class TestRepeatable:
+    def test_seed(self, made):
+        def taus(**settings):
+            return gf.robustness(made.qrels, made.runs, MEASURES, **{"levels": LEVELS, "trials": 2, **settings}).taus
+
+        assert np.array_equal(taus(seed=1), taus(seed=1))
+        assert not np.array_equal(taus(seed=1), taus(seed=2))
+        assert np.array_equal(taus(seed=1), taus(seed=1, trials=4)[:, :, :2])
+        assert np.array_equal(taus(seed=1)[:, 1:2], taus(seed=1, levels=[0.4]))
+
+    def test_measures_see_the_same_samples(self, made):
+        both = gf.robustness(made.qrels, made.runs, ["AP", "bpref"], levels=LEVELS, trials=2)
+        one = gf.robustness(made.qrels, made.runs, "bpref", levels=LEVELS, trials=2)
+        assert np.array_equal(both.scores[1], one.scores[0])
+
+    def test_progress(self, made):
+        seen = []
+
+        def tracker(steps, total, label):
+            seen.append((total, label))
+            return steps
+
+        with tracked_by(tracker):
+            gf.robustness(made.qrels, made.runs, "AP", levels=LEVELS, trials=2)
+        assert seen == [(2, "Depleting")]  # trials
+
+
+ONE_GOOD = {"q": {"a": 1.0, **{f"n{i}": 0.0 for i in range(30)}}}
+
+
+class TestOrder:
+    """τ where scores tie."""
+
+    def test_all_runs_tied_by_what_is_left(self):
+        """Only the first of each run is judged at depth 1, and none of those is relevant: all score 0."""
+        runs = {"x": {"q": ["n0", "a"]}, "y": {"q": ["n1", "n2", "a"]}}
+        found = gf.robustness(ONE_GOOD, runs, "AP", depletion="depth", levels=[1, 2, 3])
+        assert found.taus.ravel().tolist() == [0.0, 1.0, 1.0]
+
+    def test_all_runs_tied_in_full(self):
+        runs = {"x": {"q": ["n0"]}, "y": {"q": ["n1"]}}
+        found = gf.robustness(ONE_GOOD, runs, "AP", levels=[0.5, 1], trials=2)
+        assert np.isnan(found.taus).all()
+        assert found.knees() == {"AP": Knee(None, None)}
+        assert found.knees(by="accuracy") == {"AP": Knee(None, None)}
+
+    def test_nan_spreads_without_a_warning(self):
+        found = gf.robustness(
+            {**ONE_GOOD, "none": {"z": 0.0}},
+            {"x": {"q": ["a"]}, "y": {"q": ["n1", "a"]}},
+            "AP",
+            levels=[0.5],
+            trials=2,
+            degenerate="nan",
+        )
+        assert np.isnan(found.taus).all()
+        assert json.loads(json.dumps(found.to_dict()))["trials"] == 2
+
+
+class TestKnees:
+    def test_of_the_mean_over_trials(self, made):
+        found = gf.robustness(made.qrels, made.runs, "AP", levels=[0.5, 1], trials=2)
+        taus = np.array([[[0.8, 0.98], [1.0, 1.0]]])  # 0.89 in the mean
+        assert replace(found, taus=taus).knees() == {"AP": Knee(1.0, 1.0)}
+        assert replace(found, taus=taus).knees(0.85) == {"AP": Knee(0.5, 0.5)}
+
+
+class TestPairs:
+    def test_number_of_pairs(self, made):
+        found = gf.robustness(made.qrels, made.runs, "AP", levels=[0.5], trials=3, pairs=5)
+        cell = found.decisions[0][0]
+        assert found.pairs == 5
+        assert cell.both_equal + cell.lost_equal + cell.lost_difference + cell.both_different == 15
+
+
+class TestWeights:
+    def test_measures(self, made):
+        found = gf.robustness(made.qrels, made.runs, "AP", weights=[1, 10], levels=[1], trials=1)
+        assert found.measures == (
+            "AP",
+            "nDCG(gain={1: 1, 2: 1, 3: 1})@1000",
+            "nDCG(gain={1: 1, 2: 10, 3: 10})@1000",
+        )
+        assert np.array_equal(found.full, gf.evaluate(made.qrels, made.runs, list(found.measures)).summary())
+
+    def test_labels_below_rel_gain_nothing(self):
+        runs = {"x": {"q": ["b", "a"]}, "y": {"q": ["a", "b"]}}
+        qrels = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+        found = gf.robustness(qrels, runs, "AP", weights=[5], rel=2, levels=[1], trials=1)
+        assert found.measures[1] == "nDCG(gain={1: 0, 2: 1, 3: 5})@1000"
+
+    def test_refused(self):
+        runs = {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
+        with pytest.raises(DataError, match=r"^weights: expected numbers above 0, got -1$"):
+            gf.robustness({"q": {"a": 1}}, runs, weights=[2, -1])
+        with pytest.raises(DataError, match=r"^weights: no document is relevant, the highest label is 0$"):
+            gf.robustness({"q": {"a": 0}}, runs, weights=[2])
+
+
+class TestResult:
+    def test_interval(self, made):
+        found = gf.robustness(made.qrels, made.runs, "AP", levels=[0.1, 1], trials=4, confidence=0.9)
+        taus = found.taus[0, 0]
+        low, high = stats.t.interval(0.9, 3, loc=taus.mean(), scale=stats.sem(taus))
+        row = found.to_frame().row(0, named=True)
+        assert (row["tau"], row["tau_low"], row["tau_high"]) == pytest.approx((taus.mean(), low, min(high, 1.0)))
+        assert found.tau()[0, 1].tolist() == [1.0, 1.0, 1.0]
+
+    def test_no_interval_of_one_trial(self, made):
+        frame = gf.robustness(made.qrels, made.runs, "AP", levels=[0.1], trials=1).to_frame()
+        assert math.isnan(frame["tau_low"].item())
+
+    def test_frame(self, made):
+        found = gf.robustness(made.qrels, made.runs, ["AP", "bpref"], levels=LEVELS, trials=2)
+        frame = found.to_frame()
+        assert frame.select("measure", "level").rows() == [(m, level) for m in ("AP", "bpref") for level in LEVELS]
+        assert frame["score"].to_list() == pytest.approx(found.scores.mean(axis=2).ravel().tolist())
+        assert frame["full_score"].to_list() == pytest.approx([found.full[m].mean() for m in (0, 0, 0, 1, 1, 1)])
+        cell = found.decisions[1][0]
+        row = frame.row(3, named=True)
+        for name in ("both_equal", "lost_difference", "accuracy", "g_mean", "true_positive", "predicted_positive"):
+            assert row[name] == pytest.approx(getattr(cell, name), nan_ok=True)
+
+    def test_dict(self, made):
+        found = gf.robustness(made.qrels, made.runs, "AP", levels=[0.5, 1], trials=2, seed=7)
+        content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert content["knees"]["tau"]["AP"].keys() == {"first", "sustained"}
+        assert len(content["runs"]) == 2 * len(made.runs)
+        assert list(content)[-2:] == ["policies", "seed"]
+        assert (content["seed"], content["trials"], content["depletion"]) == (7, 2, "stratified")
+
+    def test_line_of_one_pair(self, made):
+        found = gf.robustness(made.qrels, made.runs[:2], "AP", levels=[1], trials=2)
+        assert f"robustness: 2 runs, 6 topics, {len(made.qrels)} judgments, 1 pair; depletion" in str(found)
+
+    def test_line(self, made):
+        assert str(gf.robustness(made.qrels, made.runs, "AP", levels=[1], trials=2, seed=3)) == (
+            f"robustness: 7 runs, 6 topics, {len(made.qrels)} judgments, 21 pairs; depletion=stratified trials=2 rel=1 "
+            "alpha=0.05 confidence=0.95 seed=3 ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
+        )
+
+    def test_ranks(self, made):
+        """Of leave-one-out, among the full scores of the others."""
+        found = gf.robustness(made.qrels, made.runs[:3], "AP", depletion="leave-one-out", levels=[5])
+        found = replace(found, full=np.array([[0.5, 0.4, 0.4]]), scores=np.array([[[0.3, 0.35, 0.4]]]))
+        runs = found.runs()
+        assert runs["full_rank"].to_list() == [1, 2, 2]
+        assert runs["rank"].to_list() == [3, 3, 2]
+        assert replace(found, depletion="depth").runs()["rank"].to_list() == [3, 2, 1]
+
+    def test_chart(self, made):
+        found = gf.robustness(made.qrels, made.runs, ["AP", "bpref"], levels=LEVELS, trials=2)
+        chart = found.chart().to_dict()
+        assert chart["layer"][0]["encoding"]["y"]["datum"] == 0.9
+        points = next(data for data in chart["datasets"].values() if "tau" in data[0])
+        assert [p["tau"] for p in points] == pytest.approx(found.tau()[:, :, 0].ravel().tolist())
+        assert len(chart["layer"]) == 3
+        single = gf.robustness(made.qrels, made.runs, "AP", depletion="depth", levels=[1, 5]).chart().to_dict()
+        assert len(single["layer"]) == 2
+        assert single["layer"][1]["encoding"]["x"]["title"] == "pool depth"
+
+
+NO_DECISION = (
+    "AP: no two runs differ on enough topics for a test at alpha=0.05 to tell them apart, so nothing is said of "
+    "decisions"
+)
+NO_ORDER = "AP: all runs score the same under all judgments, so there is no order to keep"
+
+
+class TestNotes:
+    """What cannot be decided is not decided rightly."""
+
+    def test_nothing_to_say(self, made):
+        found = gf.robustness(made.qrels, made.runs, "AP", levels=[0.5], trials=2)
+        assert found.notes == ()
+        assert found.to_dict()["notes"] == []
+
+    def test_one_topic(self):
+        found = gf.robustness({"q": {"a": 1, "b": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, "AP", levels=[1])
+        assert math.isnan(found.to_frame()["accuracy"].item())
+        assert found.notes == (NO_DECISION,)
+        assert found.to_dict()["notes"] == [NO_DECISION]
+
+    def test_identical_runs(self, made):
+        one = made.runs[0]
+        found = gf.robustness(made.qrels, [one, replace(one, name="again")], "AP", levels=[0.5, 1], trials=2)
+        assert found.to_frame()["accuracy"].is_nan().all()
+        assert found.notes == (NO_ORDER, NO_DECISION)
+
+    def test_undefined(self):
+        runs = {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
+        found = gf.robustness({"q": {"a": 0, "b": 0}}, runs, "AP", levels=[1], trials=1, degenerate="nan")
+        assert math.isnan(found.to_frame()["accuracy"].item())
+        assert found.notes == (
+            "AP: some run has no score under all judgments, so there is no order to keep",
+            NO_DECISION,
+        )
+
+    def test_binary_labels_leave_weights_without_effect(self, made):
+        binary = Qrels(made.qrels.frame.with_columns(pl.col("relevance").clip(0, 1)))
+        found = gf.robustness(binary, made.runs, "AP", levels=[1], trials=1, weights=[1, 10])
+        note = "weights: only one label is relevant, so all weights give the same nDCG, the binary one"
+        assert found.notes == (note,)
+        assert len(found.measures) == 2
+        graded = gf.robustness(made.qrels, made.runs, "AP", levels=[1], trials=1, weights=[1, 10])
+        assert graded.notes == ()
+        assert graded.to_dict()["weights"] == [1.0, 10.0]
+        assert " weights=1,10 " in str(graded)
+
+
+class TestLowerIsBetter:
+    def test_ranks(self, made):
+        found = gf.robustness(made.qrels, made.runs[:3], "Forbidden@10", depletion="leave-one-out", levels=[5])
+        assert found.higher == ("worse",)
+        found = replace(found, full=np.array([[0.1, 0.3, 0.3]]), scores=np.array([[[0.2, 0.05, 0.3]]]))
+        runs = found.runs()
+        assert runs["full_rank"].to_list() == [1, 2, 2]
+        assert runs["rank"].to_list() == [1, 1, 2]
+        assert replace(found, depletion="depth").runs()["rank"].to_list() == [2, 1, 3]
+
+
+QRELS = {"q": {"a": 1, "b": 0}}
+RUNS = {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"trials": 0}, "trials: expected a whole number of at least 1, got 0"),
+            ({"trials": 1.5}, "trials: expected a whole number of at least 1, got 1.5"),
+            ({"pairs": 0}, "pairs: expected a whole number of at least 1, got 0"),
+            ({"rel": math.nan}, "rel: expected a finite number, got nan"),
+            ({"rel": math.inf}, "rel: expected a finite number, got inf"),
+            ({"weights": 2}, "weights: expected a list of numbers such as [2, 10], got 2"),
+            ({"levels": 0.5}, "levels: expected a list of numbers such as [0.5, 1], got 0.5"),
+            ({"alpha": 0.0}, "alpha: expected a number between 0 and 1, both excluded, got 0.0"),
+            ({"confidence": 1.0}, "confidence: expected a number between 0 and 1, both excluded, got 1.0"),
+            ({"levels": [2]}, "levels: expected shares of the judgments, above 0 and at most 1, got 2"),
+        ],
+    )
+    def test_settings(self, settings, message):
+        with pytest.raises(GainfulError, match=f"^{re.escape(message)}$"):
+            gf.robustness(QRELS, RUNS, **settings)
+
+    def test_seed_before_anything_is_read(self):
+        for seed in (-1, 1.5, None):
+            with pytest.raises(GainfulError, match=f"^seed: expected a whole number of at least 0, got {seed}$"):
+                gf.robustness("no such file", RUNS, seed=seed)
+
+    @pytest.mark.parametrize("runs", [{}, [], ()])
+    def test_no_run(self, runs):
+        with pytest.raises(DataError, match=r"^expected at least 2 runs, whose order can change, got none$"):
+            gf.robustness(QRELS, runs)
+
+    def test_curve(self, made):
+        found = gf.robustness(QRELS, RUNS, "AP", levels=[1], trials=1)
+        with pytest.raises(GainfulError, match=r"^by: expected one of tau, accuracy, got 'foo'\.$"):
+            found.knees(by="foo")
+
+    def test_one_run(self):
+        with pytest.raises(DataError, match=r"^expected at least 2 runs, whose order can change, got 1: x$"):
+            gf.robustness(QRELS, {"x": RUNS["x"]})
+
+    def test_ties_of_ap(self):
+        with pytest.raises(PolicyError, match="ties='expected' is defined for sums over ranks"):
+            gf.robustness(QRELS, RUNS, "AP", ties="expected")
+
+    def test_one_topic_is_enough(self):
+        found = gf.robustness(QRELS, RUNS, "AP", levels=[0.5], trials=1)
+        assert found.taus.item() == 1.0
+
+    def test_foreign_measures_see_the_pool(self):
+        """One that counts pooled documents: it must not be handed rankings without them."""
+        try:
+
+            @gf.measure("Pooled", bounds=None)
+            def pooled(rankings: gf.Rankings) -> np.ndarray:
+                """Pooled documents returned, judged or not. Never undefined."""
+                return rankings.sum(np.ones(len(rankings.row)))
+
+            qrels = {"q": {f"d{i}": 0.0 for i in range(40)}}
+            runs = {"x": {"q": [f"d{i}" for i in range(40)]}, "y": {"q": ["d1"]}}
+            found = gf.robustness(qrels, runs, "Pooled", levels=[0.5], trials=1)
+            assert found.scores.ravel().tolist() == [40.0, 1.0]
+        finally:
+            from gainful.measures.registry import unregister
+
+            unregister("Pooled")

@@ -1,0 +1,294 @@
+"""Sensitivity against plain loops, and on runs whose answer is known."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import gainful as gf
+from gainful.analyses.sensitivity import PairTests
+
+DATA = os.environ.get("GAINFUL_DATA")
+
+
+def t_of(values):
+    """Mean over standard error, 0 without variance, as the definition says."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    return 0.0 if variance <= 1e-18 else mean / math.sqrt(variance / n)
+
+
+def asl_by_loops(scores, method, resamples, seed):
+    """One pair and one resample after another, drawing as numpy's generator does: n integers a resample."""
+    systems, topics = len(scores), len(scores[0])
+    rng = np.random.default_rng(seed)
+    draws = [[int(i) for i in rng.integers(topics, size=topics)] for _ in range(resamples)]
+    levels = np.ones((systems, systems))
+    for i, j in itertools.combinations(range(systems), 2):
+        z = [float(a - b) for a, b in zip(scores[i], scores[j], strict=True)]
+        mean = math.fsum(z) / topics
+        w = [value - mean for value in z]
+        count = 0
+        for draw in draws:
+            if method == "studentized":
+                count += abs(t_of([w[k] for k in draw])) >= abs(t_of(z)) - 1e-9
+            elif method == "shifted":
+                count += abs(math.fsum(w[k] for k in draw) / topics) >= abs(mean) - 1e-12
+            else:
+                count += math.fsum(z[k] for k in draw) * np.sign(mean) <= 1e-12
+        levels[i, j] = levels[j, i] = count / resamples
+    return levels
+
+
+@pytest.mark.parametrize("method", ["studentized", "shifted", "sign"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_equals_plain_loops(method, seed):
+    rng = np.random.default_rng(100 + seed)
+    scores = rng.random((5, 9)).round(1)  # ties, and resamples without variance
+    scores[4] = scores[0]
+    scores[3] = scores[0]
+    scores[3, 2] += 0.25  # differs in one topic: resamples without it have no variance
+    found = gf.sensitivity(scores, methods=method, resamples=200, seed=seed)
+    assert found["score", method].asl.tolist() == asl_by_loops(scores, method, 200, seed).tolist()
+
+
+@pytest.mark.parametrize("method", ["studentized", "shifted", "sign", "t", "wilcoxon", "tukey"])
+def test_identical_runs_have_level_one(method):
+    scores = np.tile(np.random.default_rng(1).random(12), (3, 1))
+    test = gf.sensitivity(scores, methods=method, resamples=100)["score", method]
+    assert (test.asl == 1.0).all()
+    assert test.discriminative_power(0.05) == 0.0
+    assert test.detectable_difference(0.05) is None
+
+
+@pytest.mark.parametrize("method", ["studentized", "shifted", "sign", "t", "wilcoxon", "tukey"])
+def test_constant_scores_are_defined(method):
+    found = gf.sensitivity(np.zeros((2, 4)), methods=method, resamples=50)
+    assert found["score", method].asl.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def test_t_is_scipys():
+    scores = np.random.default_rng(3).random((4, 20))
+    asl = gf.sensitivity(scores, methods="t")["score", "t"].asl
+    for i, j in itertools.combinations(range(4), 2):
+        assert asl[i, j] == pytest.approx(stats.ttest_rel(scores[i], scores[j]).pvalue, rel=1e-12)
+
+
+def test_summaries_by_hand():
+    asl = np.ones((3, 3))
+    asl[0, 1] = asl[1, 0] = 0.01
+    asl[0, 2] = asl[2, 0] = 0.04
+    asl[1, 2] = asl[2, 1] = 0.30
+    means = np.array([0.1, 0.6, 0.4])
+    test = PairTests(
+        measure="AP",
+        method="t",
+        systems=("a", "b", "c"),
+        asl=asl,
+        difference=means[:, None] - means[None, :],
+        differing=np.full((3, 3), 9),
+    )
+    assert test.curve().tolist() == [0.01, 0.04, 0.30]
+    assert test.discriminative_power(0.05) == pytest.approx(2 / 3)
+    assert test.discriminative_power(0.04) == pytest.approx(1 / 3)  # below, not at
+    assert test.detectable_difference(0.05) == pytest.approx(0.3)  # a-c; b-c differ by 0.2 and are not told apart
+    assert test.detectable_difference(0.04) == pytest.approx(0.5)
+    assert test.detectable_difference(0.005) is None
+
+
+def test_measures_and_methods_side_by_side():
+    collection = gf.simulate(topics=12, systems=5, depth=50, seed=1)
+    scores = gf.evaluate(collection.qrels, collection.runs, ["nDCG@10", "AP"])
+    found = gf.sensitivity(scores, methods=["shifted", "tukey"], resamples=99, seed=5)
+    assert [(test.measure, test.method) for test in found.tests] == [
+        ("nDCG@10", "shifted"),
+        ("nDCG@10", "tukey"),
+        ("AP", "shifted"),
+        ("AP", "tukey"),
+    ]
+    frame = found.to_frame()
+    assert frame.columns == ["measure", "method", "run", "other", "difference", "asl"]
+    assert frame.height == 4 * 10
+    means = scores["AP"].values.mean(axis=1)
+    row = frame.filter(measure="AP", method="tukey", run=scores.systems[0], other=scores.systems[3])
+    assert row["difference"].item() == pytest.approx(means[0] - means[3])
+    content = found.to_dict()
+    assert (content["resamples"], content["seed"], content["gaps"]) == (99, 5, "error")
+    assert str(found) == (
+        "sensitivity: 10 pairs of 5 systems, 12 topics; resamples=99 seed=5 gaps=error "
+        "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
+    )
+    assert content["policies"] == scores.policies.to_dict()
+    assert gf.sensitivity(scores["AP"], methods="t").to_dict()["policies"] is None
+    assert str(gf.sensitivity(scores["AP"].values[:2], methods="t")).startswith("sensitivity: 1 pair of 2 systems, ")
+
+
+def test_block_size_changes_nothing(monkeypatch):
+    scores = np.random.default_rng(8).random((6, 10))
+    wanted = {m: gf.sensitivity(scores, methods=m, resamples=150).tests[0].asl for m in ("studentized", "tukey")}
+    monkeypatch.setattr("gainful.stats.resample.BLOCK", 100)
+    for method, asl in wanted.items():
+        assert (gf.sensitivity(scores, methods=method, resamples=150).tests[0].asl == asl).all()
+
+
+def test_chart_shows_every_curve():
+    scores = np.random.default_rng(2).random((8, 10))
+    chart = gf.sensitivity(scores, methods=["t", "sign"], resamples=50).chart().to_dict()
+    rows = max(chart["datasets"].values(), key=len)
+    assert {(row["measure"], row["method"]) for row in rows} == {("score", "t"), ("score", "sign")}
+    assert len(rows) == 2 * 29
+    assert [row["share"] for row in rows if row["method"] == "t"] == pytest.approx([k / 28 for k in range(29)])
+
+
+def drawn(chart, share):
+    """What the line shows at a share: of step-before, the value of the next point."""
+    layers = [layer for layer in chart["layer"] if layer["mark"]["type"] == "line"]
+    assert [layer["mark"]["interpolate"] for layer in layers] == ["step-before"]
+    points = max(chart["datasets"].values(), key=len)
+    return next(point["asl"] for point in points if point["share"] >= share)
+
+
+def test_chart_crosses_alpha_at_the_discriminative_power():
+    """a and b differ clearly from c and d, 4 of 6 pairs; no other pair differs at all."""
+    low = np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.3])
+    high = low + np.array([0.5, 0.4, 0.5, 0.4, 0.5, 0.45])
+    found = gf.sensitivity([low, low, high, high], methods="t")
+    chart = found.chart().to_dict()
+    assert found.tests[0].discriminative_power(0.05) == pytest.approx(4 / 6)
+    assert drawn(chart, 0.0) < 0.05
+    assert drawn(chart, 0.66) < 0.05
+    assert drawn(chart, 0.67) == 1.0
+    assert drawn(chart, 1.0) == 1.0
+    line = next(layer for layer in chart["layer"] if layer["mark"]["type"] == "line")
+    assert line["encoding"]["x"]["scale"] == {"domain": [0, 1]}
+    assert {layer["mark"]["type"] for layer in chart["layer"]} == {"rule", "line", "point"}
+
+
+def test_chart_of_two_systems_is_a_line():
+    found = gf.sensitivity([[0.1, 0.2, 0.3], [0.2, 0.5, 0.4]], methods="t")
+    (points,) = (rows for rows in found.chart().to_dict()["datasets"].values() if len(rows) > 1)
+    level = found.tests[0].asl[0, 1]
+    assert [(point["share"], point["asl"]) for point in points] == [(0.0, level), (1.0, level)]
+
+
+def test_chart_of_many_pairs_has_no_dots():
+    chart = gf.sensitivity(np.random.default_rng(2).random((9, 10)), methods="t").chart().to_dict()
+    assert {layer["mark"]["type"] for layer in chart["layer"]} == {"rule", "line"}
+
+
+class TestNotes:
+    """Resampling so few topics calls noise significant: two topics always do."""
+
+    note = (
+        "score: {} pairs differ on fewer than 5 topics, of which too many samples are all alike: the bootstrap may "
+        "call mere noise significant there; the methods t and wilcoxon do not"
+    )
+
+    def test_two_topics(self):
+        found = gf.sensitivity([[0.1, 0.2], [0.3, 0.6], [0.1, 0.2]])
+        assert found.tests[0].asl[0, 1] < 0.05
+        assert found.notes == (self.note.format("2 of 3"),)  # the third pair is the same run
+        assert found.to_dict()["notes"] == list(found.notes)
+
+    @pytest.mark.parametrize(("differing", "noted"), [(0, False), (1, True), (4, True), (5, False)])
+    def test_few_differences_among_many_topics(self, differing, noted):
+        scores = np.full((2, 30), 0.5)
+        scores[1, :differing] += 0.1
+        found = gf.sensitivity(scores, methods=["sign", "shifted"])
+        assert found.notes == ((self.note.format("1 of 1"),) if noted else ())
+        assert found.tests[0].differing.tolist() == [[0, differing], [differing, 0]]
+
+    def test_other_methods_need_none(self):
+        assert gf.sensitivity([[0.1, 0.2], [0.3, 0.6]], methods=["t", "wilcoxon", "tukey"]).notes == ()
+
+
+def test_geometric_means_are_refused():
+    rows = [(run, "GMAP", topic, 0.1) for run in "ab" for topic in "12"]
+    frame = pl.DataFrame(rows, schema=["run", "measure", "query_id", "score"], orient="row")
+    message = (
+        "GMAP: expected a measure that is averaged over topics, got a geometric mean, which this analysis is not "
+        "about: take AP instead"
+    )
+    for analysis in (gf.sensitivity, gf.reliability, gf.topics_needed):
+        with pytest.raises(gf.DataError) as caught:
+            analysis(frame)
+        assert str(caught.value) == message
+    assert gf.stability(frame).curves[0].measure == "GMAP"
+
+
+class TestRefused:
+    def test_one_system(self):
+        with pytest.raises(gf.DataError) as caught:
+            gf.sensitivity([[0.1, 0.2]])
+        assert str(caught.value) == "expected at least 2 runs, got 1: 1"
+
+    def test_one_topic(self):
+        with pytest.raises(gf.DataError) as caught:
+            gf.sensitivity([[0.1], [0.2]])
+        assert str(caught.value) == "expected at least 2 topics of score, got 1"
+
+    def test_gap(self):
+        with pytest.raises(gf.DataError) as caught:
+            gf.sensitivity([[0.1, math.nan, 0.3], [0.2, 0.3, math.nan]])
+        assert str(caught.value) == (
+            "score: run '1' has no score for topic '2' (and 1 more), but runs are compared on the same topics: leave "
+            "out topics that some run lacks (gaps: drop)"
+        )
+
+    def test_gap_dropped(self):
+        with_gap = gf.sensitivity([[0.1, math.nan, 0.3, 0.5], [0.2, 0.3, 0.7, 0.5]], methods="t", gaps="drop")
+        without = gf.sensitivity([[0.1, 0.3, 0.5], [0.2, 0.7, 0.5]], methods="t")
+        assert with_gap.tests[0].asl.tolist() == without.tests[0].asl.tolist()
+        assert with_gap.topics == {"score": 3}
+
+    def test_too_few_topics_left(self):
+        with pytest.raises(gf.DataError) as caught:
+            gf.sensitivity([[0.1, math.nan, 0.3], [0.2, 0.3, math.nan]], gaps="drop")
+        assert str(caught.value) == "expected at least 2 topics left that have a score for every run, got 1"
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            (
+                {"methods": "students"},
+                "methods: expected one of studentized, shifted, sign, t, wilcoxon, tukey, got 'students'. "
+                "Did you mean 'studentized'?",
+            ),
+            ({"methods": []}, "methods: expected some of studentized, shifted, sign, t, wilcoxon, tukey, got none"),
+            ({"resamples": 0}, "resamples: expected at least 1, got 0"),
+        ],
+    )
+    def test_settings(self, settings, message):
+        with pytest.raises(gf.GainfulError) as caught:
+            gf.sensitivity([[0.1, 0.2], [0.2, 0.3]], **settings)
+        assert str(caught.value) == message
+
+    def test_alpha(self):
+        test = gf.sensitivity([[0.1, 0.2], [0.2, 0.5]], methods="t").tests[0]
+        with pytest.raises(
+            gf.GainfulError, match=r"^alpha: expected a number between 0 and 1, both excluded, got 1\.5$"
+        ):
+            test.discriminative_power(1.5)
+
+    def test_unknown_test(self):
+        found = gf.sensitivity([[0.1, 0.2], [0.2, 0.5]], methods="t")
+        with pytest.raises(gf.GainfulError) as caught:
+            found["AP", "t"]
+        assert str(caught.value) == "No tests of ('AP', 't'); there are: ('score', 't')"
+
+
+@pytest.mark.skipif(not DATA, reason="GAINFUL_DATA is not set")
+def test_discriminative_power_on_web_2011():
+    """Figures of the design: near .53 studentised, .54 shifted, .62 sign, .12 Tukey HSD."""
+    table = pl.read_csv(Path(DATA) / "score-matrices" / "web2011_ndcg20.csv")
+    found = gf.sensitivity(table, methods=["studentized", "shifted", "sign", "tukey"], resamples=2000)
+    powers = [test.discriminative_power(0.05) for test in found.tests]
+    assert powers == pytest.approx([0.53, 0.54, 0.62, 0.12], abs=0.012)

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import sys
+from importlib.resources import files
+
+import pytest
+
+import gainful as gf
+from gainful.pages.page import SCRIPTS, as_text, shell
+
+EVIL = "</script><script>alert(1)</script><!--"
+
+
+@pytest.fixture(scope="module")
+def found():
+    return gf.report({"1": {EVIL: 1, "b": -1}}, {EVIL: {"1": [EVIL]}}, "nDCG@3")
+
+
+def part(page: str, key: str) -> str:
+    return re.search(rf'<script type="[^"]+" id="{key}">(.*?)</script>', page, re.DOTALL)[1]
+
+
+def test_contents_are_in_the_page(found):
+    page = found.html()
+    assert json.loads(part(page, "contents"))["systems"] == [EVIL]
+    packed = json.loads(gzip.decompress(base64.b64decode(part(page, "packed"))))
+    assert packed == json.loads(json.dumps(found.contents["why"]))
+    assert packed["documents"] == [[EVIL]]
+
+
+def test_nothing_in_the_data_is_markup(found):
+    page = found.html()
+    assert "alert(1)</" not in page
+    assert len(re.findall("<script", page)) == len(re.findall("</script>", page)) == 4
+
+
+@pytest.mark.parametrize("value", [EVIL, "<!--", "&lt;", "{{style}}", "a\u2028b", "\udc80"])
+def test_texts_come_back_as_they_were(value):
+    text = as_text({value: [value]})
+    assert text.isascii()
+    assert not set(text) & set("<>&")
+    assert json.loads(text) == {value: [value]}
+
+
+def test_names_like_places_in_the_page_are_left_alone():
+    page = shell("report", {"name": "{{style}}"}, ("shell.js",))
+    assert json.loads(part(page, "contents")) == {"name": "{{style}}"}
+
+
+def test_numbers_that_json_lacks():
+    assert as_text({"a": [float("nan"), float("inf"), 0.5, True]}) == '{"a":[null,null,0.5,true]}'
+
+
+def test_only_these_scripts_may_run(found):
+    page = found.html()
+    scripts = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert len(hashes) == 2
+    assert policy.endswith("script-src " + " ".join(f"'sha256-{each}'" for each in hashes))
+    assert "\r" not in page  # a browser would change it, and with it the hash
+
+
+def test_no_address_outside(found):
+    page = found.html()
+    assert re.findall(r'<[^>]+(?:src|href)="(?!#|data:)[^"]*"', page[: page.index('type="module"')]) == []
+    assert "@import" not in page
+    assert "url(" not in page[: page.index("</style>")]
+
+
+def test_save(found, tmp_path):
+    path = tmp_path / "page.html"
+    found.save(path)
+    assert path.read_text(encoding="utf-8") == found.html(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("page.txt", "{}/page.txt: expected a name that ends in .html"),
+        ("no/page.html", "{}/no/page.html: expected a folder that exists, got '{}/no'"),
+        ("folder.html", "{}/folder.html: expected the name of a file, got a folder"),
+    ],
+)
+def test_bad_targets(found, tmp_path, name, message):
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(gf.DataError) as error:
+        found.save(tmp_path / name)
+    assert str(error.value) == message.replace("{}", str(tmp_path))
+
+
+def test_the_command_names_the_file(tmp_path):
+    gf.write_qrels({"1": {"a": 1}}, tmp_path / "q.txt")
+    gf.write_run({"1": ["a"]}, tmp_path / "r.txt")
+    found = gf.report(str(tmp_path / "q.txt"), str(tmp_path / "r.txt"), "AP")
+    assert found.contents["command"] == f"gainful report {tmp_path}/q.txt {tmp_path}/r.txt -m AP --seed 0"
+    told = json.loads(part(found.html("my page.html"), "contents"))
+    assert told["command"] == (f"gainful report -o 'my page.html' {tmp_path}/q.txt {tmp_path}/r.txt -m AP --seed 0")
+
+
+def test_one_line(found):
+    assert str(found) == (
+        "report: 1 run, 1 topic, 2 judgments; nDCG@3; baseline=None test=t correction=holm confidence=0.95 alpha=0.05 "
+        "cutoff=20 resamples=1000 trials=5 seed=0 gaps=error ties=trec unjudged=zero missing=empty degenerate=zero "
+        "duplicates=error"
+    )
+    assert repr(found) == str(found)
+
+
+@pytest.mark.parametrize("missing", ["altair", "vl_convert"])
+def test_missing_packages_are_named_before_any_work(monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(gf.GainfulError) as error:
+        gf.report("no such file", "none either")
+    assert str(error.value) == "a report needs packages that are not installed: pip install '.[plots]' in a clone"
+
+
+def test_sixty_runs_on_fifty_topics_fit():
+    """A page that is mailed around: less than 6 MB, of which Vega is one."""
+    made = gf.simulate(topics=50, systems=60, depth=100)
+    found = gf.report(made.qrels, made.runs, ["nDCG@20", "nDCGf@20", "AP", "P@10"], resamples=20, trials=2)
+    assert len(found.contents["why"]["rankings"]) == 3000
+    assert len(found.html()) < 6_000_000
+
+
+def test_every_script_is_used():
+    there = {path.name for path in files("gainful.pages").iterdir() if path.name.endswith(".js")}
+    assert there == {*SCRIPTS, "study.js"}

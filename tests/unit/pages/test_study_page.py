@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+import re
+
+import altair as alt
+import polars as pl
+
+from gainful.pages.study_page import study_page
+from gainful.studies.result import Exhibit, Finding, Study
+
+
+def test_holds_all_of_a_study():
+    frame = pl.DataFrame({"run": ["<b>a</b>"], "τ": [0.5], "τ (published)": [None]})
+    chart = alt.Chart(frame).mark_point().encode(x="τ:Q")
+    study = Study(
+        name="negative-labels",
+        paper="Who, what, where",
+        collections=("mine",),
+        exhibits=(
+            Exhibit(name="Table 2a", title="Shares", text="Done so.", frame=frame),
+            Exhibit(name="Figure 2", title="Drawn", text="", frame=frame, draw=lambda: chart),
+        ),
+        findings=(Finding(claim="it is so", collection="mine", holds=True, evidence="0.5 > 0.4"),),
+        absent={"Table 9": "no such data"},
+        settings={"seed": 0, "cutoffs": (5, 10)},
+    )
+    page = study_page(study)
+    told = json.loads(re.search(r'id="contents">(.*?)</script>', page, re.DOTALL)[1])
+    assert "<b>a</b>" not in page
+    assert told["exhibits"][0] == {
+        "id": "table-2a",
+        "name": "Table 2a",
+        "title": "Shares",
+        "text": "Done so.",
+        "columns": ["run", "τ", "τ (published)"],
+        "rows": [["<b>a</b>", 0.5, None]],
+        "figure": None,
+    }
+    assert told["exhibits"][1]["figure"]["spec"]["mark"]["type"] == "point"
+    assert told["findings"] == [{"claim": "it is so", "collection": "mine", "holds": True, "evidence": "0.5 > 0.4"}]
+    assert told["absent"] == {"Table 9": "no such data"}
+    assert told["command"] == "gainful study negative-labels --collection mine=QRELS:RUNS --seed 0 --cutoffs 5,10"
+    assert told["settings"] == {"seed": "0", "cutoffs": "[5, 10]"}
+
+
+def test_the_command_repeats_the_study():
+    """All that differs from the defaults; policies are none of the command's options."""
+    study = Study(
+        name="forbidden-documents",
+        paper="",
+        collections=("simulated", "answers.csv"),
+        exhibits=(),
+        findings=(),
+        absent={},
+        settings={
+            "forbidden": -10.0,
+            "cutoff": 200,
+            "bound_cutoffs": [50, 300],
+            "unjudged": "condensed",
+            "seed": 7,
+            "examples": "answers.csv",
+            "gains": {"-2": -10.0, "1": 1.0},
+            "losses": ["bce", "ordinal"],
+            "training": {"rounds": 10, "learning_rate": 0.05, "device": None},
+        },
+    )
+    told = json.loads(re.search(r'id="contents">(.*?)</script>', study_page(study), re.DOTALL)[1])
+    assert told["command"] == (
+        "gainful study forbidden-documents --examples EXAMPLES --cutoff 200 --seed 7 --gains '{-2:-10.0,1:1.0}' "
+        "--losses bce,ordinal --rounds 10 --learning-rate 0.05"
+    )

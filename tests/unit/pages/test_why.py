@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gainful as gf
+from gainful.data.align import align
+from gainful.data.policies import Policies
+from gainful.data.pool import make_pool
+from gainful.pages.why import can_be_explained, reasons, shares, with_unjudged
+
+MEASURES = [
+    *("nDCG@5", "nDCG", "nDCGf@5", "nDCGmin@5", "nDCGorg@5", "nDCG(gain='exp', discount='zipf')@10"),
+    *("nDCGf(discount=[1, 0.5, 0.7])@3", "nDCG(gain={-2: -10})@5", "DCG@5", "CG@3", "DCG(discount='jk')"),
+    *("AP", "AP(rel=2)@10", "P@5", "R@10", "RR", "RR(rel=2)@3"),
+]
+
+
+@pytest.fixture(scope="module")
+def made():
+    return gf.simulate(topics=6, systems=3, depth=40, pool_depth=8, contributors=2, missing=0.1, seed=3)
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "condensed"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_every_ranking_as_explain_tells_it(made, measure, unjudged):
+    """The oracle is `gainful.explain`, one ranking at a time."""
+    policies = Policies(unjudged=unjudged)
+    pooled = with_unjudged(made.qrels, made.runs, 12, policies)
+    rankings = align(pooled, made.runs, policies)
+    names = make_pool(pooled, "error").doc
+    found = shares(rankings, gf.parse_measure(measure))
+    told = reasons(made.qrels, made.runs, [gf.parse_measure(measure)], policies, ranks=12)
+    of = told["measures"][str(gf.parse_measure(measure))]
+    for s, run in enumerate(made.runs):
+        for t, topic in enumerate(rankings.topics):
+            row = s * len(rankings.topics) + t
+            why = gf.explain(made.qrels, run, topic, measure, unjudged=unjudged)
+            mine = np.flatnonzero(rankings.pool_topic[found.document] == t)
+            ours = {names[int(found.document[at])]: (found.won[s, at], found.best[s, at]) for at in mine}
+            theirs = {line["doc_id"]: (line["won"], line["best"]) for line in why.lost.iter_rows(named=True)}
+            assert ours.keys() == theirs.keys()
+            for doc in theirs:
+                assert ours[doc] == pytest.approx(theirs[doc], abs=1e-12)
+            assert found.empty[t] == pytest.approx(why.empty, nan_ok=True)
+            assert found.top[t] == pytest.approx(why.best, nan_ok=True)
+            steps = why.steps.drop_nulls("doc_id").head(12)
+            ranking = told["rankings"][row][: steps.height]  # explain stops at the cutoff
+            assert [told["documents"][t][at] for at in ranking] == steps["doc_id"].to_list()
+            assert [told["labels"][t][at] for at in ranking] == steps["label"].to_list()
+            if not math.isnan(why.best):
+                last = why.steps.height
+                there = (why.lost["rank"] <= last).fill_null(False)
+                assert of["misplaced"][row] == pytest.approx(why.lost["lost"].filter(there).sum(), abs=2e-8)
+                assert of["not_shown"][row] == pytest.approx(why.lost["lost"].filter(~there).sum(), abs=2e-8)
+                total = of["empty"][t] + sum(of["adds"][row]) / of["scale"]
+                if of["cutoff"] is not None and of["cutoff"] <= 12:
+                    assert total == pytest.approx(why.score, abs=2e-7)
+            lost = why.lost.filter((why.lost["won"] != 0) | (why.lost["best"] != 0)).head(10)
+            listed = np.array(of["lost"][row]).reshape(-1, 4)
+            assert listed[:, 3] - listed[:, 2] == pytest.approx(lost["lost"].to_numpy() * 1e8, abs=1.01)
+            assert listed[:, 1].tolist() == lost["rank"].fill_null(0).to_list()
+
+
+def test_only_what_explain_explains():
+    assert [can_be_explained(gf.parse_measure(m)) for m in ("nDCGf@3", "CG", "AP", "RR", "bpref", "Forbidden@3")] == [
+        *(True, True, True, True),
+        *(False, False),
+    ]
+
+
+def test_scores_that_trec_eval_takes_for_tied_are_named():
+    """Equal as float32: any of them may come first, so all get a name."""
+    run = {"q": {"a": 1.0, "b": 1.0 + 1e-9, "c": 0.5}}
+    pooled = with_unjudged(gf.read_qrels({"q": {"z": 1}}), gf.read_runs(run), 1, Policies())
+    assert pooled.frame["doc_id"].to_list() == ["z", "a", "b"]
+    told = reasons(gf.read_qrels({"q": {"z": 1}}), gf.read_runs(run), [], Policies(), ranks=1)
+    assert [told["documents"][0][at] for at in told["rankings"][0]] == ["b"]
+
+
+def test_duplicates_that_are_dropped_hold_no_rank():
+    """The second and third u1 are gone: all of the first three have a name."""
+    lines = {
+        "query_id": ["q"] * 6,
+        "doc_id": ["u1", "u1", "u1", "u2", "u3", "z"],
+        "score": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0],
+    }
+    policies = Policies(duplicates="first")
+    told = reasons(gf.read_qrels({"q": {"z": 1}}), gf.read_runs(pl.DataFrame(lines)), [], policies, ranks=3)
+    assert [told["documents"][0][at] for at in told["rankings"][0]] == ["u1", "u2", "u3"]
+
+
+def test_an_undefined_measure_has_no_contributions():
+    measures = [gf.parse_measure("AP"), gf.parse_measure("nDCG@3")]
+    told = reasons(gf.read_qrels({"q": {"z": 0}}), gf.read_runs({"q": {"z": 1.0}}), measures, Policies(), ranks=3)
+    for of in told["measures"].values():
+        assert (of["adds"], of["lost"], of["empty"], of["best"]) == ([None], [[]], [None], [None])
+
+
+def test_gains_beyond_what_whole_numbers_hold():
+    """Each of them, and what they add up to, to the digits that are shown."""
+    measures = [gf.parse_measure("DCG(gain={1: 1e30, 2: 3e30}, discount='zipf')@3")]
+    told = reasons(
+        gf.read_qrels({"q": {"a": 2, "b": 1}}), gf.read_runs({"q": ["b", "a"]}), measures, Policies(), ranks=3
+    )
+    (of,) = told["measures"].values()
+    assert [value / of["scale"] for value in of["adds"][0]] == pytest.approx([1e30, 1.5e30])
+
+
+def test_gains_go_by_the_label_whatever_it_looks_like():
+    qrels = gf.read_qrels({"q": {"a": 0.5, "b": 1234567.0, "c": -2}})
+    told = reasons(
+        qrels, gf.read_runs({"q": ["a", "b", "c"]}), [gf.parse_measure("nDCGf(gain={-2: -10})@3")], Policies(), ranks=3
+    )
+    (of,) = told["measures"].values()
+    assert dict(map(tuple, of["gains"])) == {0.5: 0.5, 1234567.0: 1234567.0, -2.0: -10.0}
+    assert set(told["labels"][0]) == {0.5, 1234567.0, -2.0}
