@@ -29,6 +29,7 @@ from .data.simulate import Truth as Truth
 from .data.simulate import simulate as simulate
 from .errors import DataError as DataError
 from .errors import GainfulError as GainfulError
+from .errors import GainfulWarning as GainfulWarning
 from .errors import MeasureError as MeasureError
 from .errors import PolicyError as PolicyError
 from .io.read import read_qrels as read_qrels
@@ -44,6 +45,9 @@ from .measures.registry import Measure as Measure
 from .measures.registry import measure as measure
 from .pages import Report as Report
 from .pages import report as report
+from .results import Note as Note
+from .results import Result as Result
+from .results import Table as Table
 from .tune.optimize import optimize as optimize
 from .tune.optimize.result import Optimum as Optimum
 from .tune.threshold import fit_threshold as fit_threshold

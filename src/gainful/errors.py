@@ -22,6 +22,10 @@ class PolicyError(GainfulError):
     """A policy value that does not exist, or one that a measure cannot honour."""
 
 
+class GainfulWarning(UserWarning):
+    """Something about the data changes how a number must be read; the result's notes say the same."""
+
+
 class MissingExtraError(GainfulError):
     """A package that only an extra of gainful brings is not installed."""
 

@@ -14,7 +14,7 @@ from gainful.cli.lists import choices
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.data.complete import Gaps
+from gainful.data.policies import Gaps
 from gainful.engine import Engine, open_engine
 
 # Systems named that moved most, and systems named as the best of a measure.

@@ -17,7 +17,7 @@ from gainful.cli.inputs import Files, OptionalWhole, Source, Whole, whole
 from gainful.cli.output import Table, chosen_format, note, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.data.complete import Gaps
+from gainful.data.policies import Gaps
 from gainful.data.scores import Scores
 from gainful.engine import Engine, open_engine
 from gainful.errors import GainfulError

@@ -13,7 +13,7 @@ from gainful.cli.lists import WHOLES
 from gainful.cli.output import Table, number
 from gainful.cli.results import Shown
 from gainful.cli.shell import shell_of
-from gainful.data.complete import Gaps
+from gainful.data.policies import Gaps
 from gainful.engine import Engine, open_engine
 
 # Error rates that one may be content with.

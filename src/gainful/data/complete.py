@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
-from gainful.data.policies import Policies
+from gainful.data.policies import Gaps, Policies
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import DataError, check_choice
 
-Gaps = Literal["error", "drop"]
 # Sums over millions of topics must still be numbers.
 _LARGEST = 1e300
 

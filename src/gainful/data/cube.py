@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.data.complete import Gaps, complete_matrices
+from gainful.data.complete import complete_matrices
+from gainful.data.policies import Gaps
 from gainful.data.scores import FLOOR, Scores
 from gainful.errors import DataError
 from gainful.stats.resample import FloatArray

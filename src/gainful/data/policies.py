@@ -12,6 +12,8 @@ Unjudged = Literal["zero", "condensed"]
 Missing = Literal["empty", "skip", "error"]
 Degenerate = Literal["zero", "nan", "skip", "one"]
 Duplicates = Literal["error", "first"]
+# What analyses of complete tables do about a topic that some run has no score for.
+Gaps = Literal["error", "drop"]
 
 _VALUES: dict[str, tuple[str, ...]] = {
     "ties": get_args(Ties),

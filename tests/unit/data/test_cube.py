@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gainful.data.complete import Gaps
+from gainful.data.policies import Gaps
 from gainful.data.cube import Cube, complete_cube
 from gainful.verbs.evaluate import read_scores
 

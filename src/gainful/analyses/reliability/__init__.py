@@ -12,7 +12,8 @@ import polars as pl
 
 from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_share, check_sizes
-from gainful.data.complete import Gaps, complete_matrices
+from gainful.data.complete import complete_matrices
+from gainful.data.policies import Gaps
 from gainful.data.policies import Policies, told
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import GainfulError, check_choice

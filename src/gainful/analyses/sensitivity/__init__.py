@@ -11,7 +11,8 @@ import polars as pl
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.checks import check_share
-from gainful.data.complete import Gaps, complete_matrices
+from gainful.data.complete import complete_matrices
+from gainful.data.policies import Gaps
 from gainful.data.policies import Policies, told
 from gainful.data.scores import ScoreMatrix
 from gainful.engine import Engine, open_engine

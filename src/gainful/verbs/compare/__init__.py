@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from gainful.data.complete import Gaps, complete_matrices
+from gainful.data.complete import complete_matrices
+from gainful.data.policies import Gaps
 from gainful.data.scores import ScoreMatrix
 from gainful.engine import Engine, open_engine
 from gainful.errors import check_choice

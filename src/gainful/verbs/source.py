@@ -1,0 +1,140 @@
+"""What an analysis starts from: judgments and runs, `Rankings`, `Scores`, or a table of scores.
+
+Nothing heavy is imported before it is needed: the command line reads signatures, and people wait for its help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+
+from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
+from gainful.engine.options import Dask, Engine
+from gainful.errors import DataError, GainfulError, PolicyError
+
+if TYPE_CHECKING:
+    from gainful.data.rankings import Rankings
+    from gainful.data.scores import Scores
+    from gainful.measures import Measure
+
+__all__ = ["DEFAULT_MEASURES", "Dask", "Engine", "Measures", "Options", "rankings_of", "scores_of"]
+
+DEFAULT_MEASURES = ("nDCG@10", "AP")
+Measures: TypeAlias = "str | Measure | Iterable[str | Measure] | None"
+
+_POLICIES = ("ties", "unjudged", "missing", "degenerate", "duplicates")
+# What is decided when scores are summarised, so that it may differ from when the rankings were joined.
+_LATE = ("missing", "degenerate")
+
+
+class Options(TypedDict, total=False):
+    """How judgments and runs are read and joined, and where: keywords of all functions that start from them.
+
+    Parameters
+    ----------
+    ties, unjudged, missing, degenerate, duplicates
+        See `Policies`.
+    engine
+        See `Dask`; ``local``, the default, is this process.
+    keep_going
+        Leave out runs that cannot be read, name them in the end, and score the others; the exit status of a command
+        is 1 then.
+    lower_is_better
+        Measures of a table of scores of which a lower score is better, such as latency; a wide table's is called
+        'score'. gainful knows the direction of its own measures, and takes a higher score of any other for better.
+    """
+
+    ties: Ties
+    unjudged: Unjudged
+    missing: Missing
+    degenerate: Degenerate
+    duplicates: Duplicates
+    engine: Engine
+    keep_going: bool
+    lower_is_better: Sequence[str]
+
+
+def policies_of(options: Mapping[str, Any], **usual: Any) -> Policies:
+    """The policies among the options; `usual` ones where none is given."""
+    return Policies(**{**usual, **{name: options[name] for name in _POLICIES if name in options}})
+
+
+def scores_of(
+    source: Any, runs: Any, measures: Measures, options: Options, *, default: Sequence[str] = DEFAULT_MEASURES
+) -> Scores:
+    """The scores that a function was given, or those of the rankings, or of the judgments and runs.
+
+    Parameters
+    ----------
+    source, runs, measures
+        Scores (`Scores`, `ScoreMatrix`, an array of systems × topics, a table or its file), or `Rankings` and measures,
+        or judgments, runs and measures.
+    options
+        What else was given.
+    default
+        The measures to compute where none are given.
+    """
+    from gainful.data.rankings import Rankings
+    from gainful.data.scores import ScoreMatrix, Scores
+    from gainful.verbs.evaluate import evaluate, read_scores
+
+    _check(options)
+    if isinstance(source, Rankings | Scores | ScoreMatrix) and measures is None:
+        runs, measures = None, runs
+    if isinstance(source, Rankings) or runs is not None:
+        if options.get("lower_is_better"):
+            raise GainfulError(
+                "lower_is_better: expected a table of scores with it; gainful knows the direction of the measures "
+                "that it computes"
+            )
+        return evaluate(source, runs, measures or default, **options)
+    for name in _POLICIES:
+        if name in options:
+            raise PolicyError(
+                f"{name}={options[name]!r}: expected judgments and runs with it, got scores that are computed already"  # type: ignore[literal-required]
+            )
+    scores = read_scores(source, lower_is_better=options.get("lower_is_better", ()))
+    return scores if measures is None else scores.only([measures] if isinstance(measures, str) else list(measures))
+
+
+def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 0) -> Rankings:
+    """The rankings that a function was given, or those of the judgments and runs.
+
+    Parameters
+    ----------
+    source, runs
+        `Rankings`, or judgments and runs.
+    options
+        What else was given.
+    documents
+        How many documents of each ranking must be known by name, judged or not.
+    """
+    from gainful.data.rankings import Rankings
+    from gainful.verbs.align import align
+
+    _check(options)
+    if not isinstance(source, Rankings):
+        given: Any = {name: options[name] for name in (*_POLICIES, "keep_going") if name in options}  # type: ignore[literal-required]
+        if runs is None:
+            raise DataError("expected judgments and runs, or what `align` returns, got no runs")
+        return align(source, runs, documents=documents, **given)
+    if runs is not None:
+        raise GainfulError("expected either rankings or judgments and runs, got rankings and runs")
+    for name in _POLICIES:
+        value = options.get(name, getattr(source.policies, name))
+        if name not in _LATE and value != getattr(source.policies, name):
+            raise PolicyError(
+                f"{name}={value!r}: these rankings are joined already, with {name}={getattr(source.policies, name)!r}"
+            )
+    if documents > source.documents:
+        raise DataError(f"expected rankings that know their documents: align(…, documents={documents:g})")
+    return source
+
+
+def _check(options: Mapping[str, Any]) -> None:
+    known = Options.__annotations__
+    for name in options:
+        if name not in known:
+            raise TypeError(
+                f"unexpected keyword {name!r}; expected a parameter of this function, or {', '.join(known)}"
+            )
