@@ -13,8 +13,7 @@ from gainful.cli.inputs import Measures, Whole, refuse_measures
 from gainful.cli.output import READABLE, emit, note
 from gainful.cli.progress import bars
 from gainful.cli.shell import shell_of
-from gainful.data.policies import Gaps
-from gainful.data.policies import Degenerate, Duplicates, Missing, Ties, Unjudged
+from gainful.data.policies import Degenerate, Duplicates, Gaps, Missing, Ties, Unjudged
 from gainful.pages import report as report_of
 from gainful.pages.result import check_page_path
 from gainful.stats.corrections import Method as Correction

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from gainful.checks import check_count, check_share
-from gainful.data.policies import Gaps
-from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
+from gainful.data.policies import Degenerate, Duplicates, Gaps, Missing, Policies, Ties, Unjudged
 from gainful.errors import check_choice
 from gainful.io.read import read_qrels, read_runs
 from gainful.measures import Measure, parse_measures

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gainful.data.policies import Gaps
 from gainful.data.cube import Cube, complete_cube
+from gainful.data.policies import Gaps
 from gainful.verbs.evaluate import read_scores
 
 ROWS = [(run, measure, topic, 0.5) for measure in ("AP", "GMAP") for run in "ab" for topic in "312"]

@@ -12,9 +12,8 @@ import polars as pl
 from gainful.analyses.agreement.chart import map_chart, ranks_chart
 from gainful.analyses.agreement.coefficients import CORRELATIONS, Coefficients, Correlation
 from gainful.checks import check_share
-from gainful.data.policies import Gaps
 from gainful.data.cube import complete_cube
-from gainful.data.policies import Policies, told
+from gainful.data.policies import Gaps, Policies, told
 from gainful.engine import Engine, open_engine
 from gainful.errors import DataError, GainfulError, check_choice
 from gainful.stats.correlation import mid_ranks

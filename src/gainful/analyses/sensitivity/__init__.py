@@ -12,8 +12,7 @@ import polars as pl
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.checks import check_share
 from gainful.data.complete import complete_matrices
-from gainful.data.policies import Gaps
-from gainful.data.policies import Policies, told
+from gainful.data.policies import Gaps, Policies, told
 from gainful.data.scores import ScoreMatrix
 from gainful.engine import Engine, open_engine
 from gainful.errors import GainfulError, check_choice

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.checks import check_count, check_sizes
-from gainful.data.policies import Gaps
 from gainful.data.cube import Cube, complete_cube
-from gainful.data.policies import Policies, told
+from gainful.data.policies import Gaps, Policies, told
 from gainful.engine import Engine, open_engine
 from gainful.errors import GainfulError, check_choice
 from gainful.stats.paired import pairs

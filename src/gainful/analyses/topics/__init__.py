@@ -13,8 +13,7 @@ import polars as pl
 from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_count, check_share, check_sizes
 from gainful.data.complete import complete_matrices
-from gainful.data.policies import Gaps
-from gainful.data.policies import Policies, told
+from gainful.data.policies import Gaps, Policies, told
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import GainfulError, check_choice
 from gainful.stats.anova import two_way

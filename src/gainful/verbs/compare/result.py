@@ -10,8 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gainful.charts import COLOURS, WIDTH, load_altair, styled
-from gainful.data.policies import Gaps
-from gainful.data.policies import Policies, told
+from gainful.data.policies import Gaps, Policies, told
 from gainful.errors import DataError, GainfulError, did_you_mean
 from gainful.stats.corrections import Method as Correction
 from gainful.stats.intervals import Interval, mean_interval
