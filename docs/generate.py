@@ -1,9 +1,18 @@
-"""Write docs/measures.md from the registry: `python docs/generate.py`. A test checks that it is up to date."""
+"""Write what is generated; tests check that it is up to date.
+
+`python docs/generate.py` writes docs/measures.md from the registry.
+
+`python docs/generate.py --console [PAGE …]` runs what pages show, all of them or those named, and writes down what is
+printed now, what doctests give now, and the charts that are drawn now: read the diff.
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from pathlib import Path
 
+import follow
 from gainful.measures import PRESETS, REGISTRY
 from gainful.measures.parameters import write
 
@@ -42,5 +51,20 @@ def page() -> str:
     return "\n".join(parts) + "\n"
 
 
+def main() -> int:
+    """Write; 1 if a page could not be followed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--console", nargs="*", type=Path, metavar="PAGE", help="rewrite what pages show, not the reference"
+    )
+    pages = parser.parse_args().console
+    if pages is None:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    wrong = follow.rewrite([path.resolve() for path in pages] or follow.PAGES)
+    print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
+    return 1 if wrong else 0
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    sys.exit(main())

@@ -1,156 +1,43 @@
 """Every Markdown page does what it says: its shell blocks run, top to bottom, in a folder of their own.
 
-What a fence means: ``sh`` is run and must succeed; ``console`` is `$ command` and, below it, all that the command
-prints (stdout and stderr); ``python`` holds doctests, which pytest runs by itself (``--doctest-glob=*.md``, in the
-folder of the repository); ``text`` and a plain fence are for reading. There is no other.
-
-A chart of docs/charts is what the command on its page draws: the same words, and the same marks at the same places.
+docs/follow.py says what each fence means, runs it, and rewrites pages (`python docs/generate.py --console`). A chart of
+docs/charts is what the command on its page draws: the same words, and the same marks at the same places.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
-from collections.abc import Iterator
-from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
-from xml.etree import ElementTree
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-CHARTS = ROOT / "docs" / "charts"
+from follow import (
+    CHARTS,
+    PAGES,
+    ROOT,
+    RUN,
+    Ran,
+    blocks,
+    charts_that_differ,
+    differing,
+    doctested,
+    escaping,
+    follow,
+    here,
+    rewritten,
+    shell,
+)
+
 # Timings are not the same twice; the others show one figure of those that the command draws into one chart.
 NOT_REPEATED = ("benchmarks.md", "choose-gain-and-discount.md", "gain-discount.md")
-NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
-RUN = ("sh", "console")
-READ = ("text", "")
 
 
-class Block(NamedTuple):
-    """What stands between two fences."""
-
-    line: int
-    kind: str
-    text: str
-
-
-def blocks(page: str) -> Iterator[Block]:
-    """The fenced blocks of a page, in order."""
-    fence, start, kind, inside = "", 0, "", []
-    for number, line in enumerate(page.splitlines(), 1):
-        opening = re.match(r"\s*(`{3,}|~{3,})\s*(.*)", line)
-        if not fence and opening:
-            fence, start, kind, inside = opening[1], number, opening[2].strip(), []
-        elif fence and re.fullmatch(rf"\s*{fence[0]}{{{len(fence)},}}\s*", line):
-            yield Block(start, kind, "".join(f"{text}\n" for text in inside))
-            fence = ""
-        elif fence:
-            inside.append(line)
-    assert not fence, f"line {start}: the block is never closed"
-
-
-def commands(block: Block) -> list[tuple[str, str]]:
-    """The commands of a console block, each with what is shown below it; a backslash carries a command on."""
-    found: list[tuple[str, str]] = []
-    carried = False
-    for line in block.text.splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:], ""))
-        else:
-            assert found, f"line {block.line}: a console block begins with '$ command'"
-            command, shown = found[-1]
-            found[-1] = (f"{command}\n{line}", shown) if carried else (command, f"{shown}{line}\n")
-        carried = line.endswith("\\") and (carried or line.startswith("$ "))
-    assert found, f"line {block.line}: a console block without a command"
-    return found
-
-
-def shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script with this interpreter's `gainful` first on the path, and no colours."""
-    environment = {key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "COLUMNS")}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash", "-e", "-c", script],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-    )
-
-
-def follow(page: str, folder: Path) -> int:
-    """Do what a page says, in its order; how many blocks were run."""
-    run = [block for block in blocks(page) if block.kind in RUN]
-    for block in run:
-        if block.kind == "sh":
-            done = shell(block.text, folder)
-            assert done.returncode == 0, f"line {block.line}: {done.stdout}"
-        else:
-            for command, shown in commands(block):
-                assert shell(command, folder).stdout == shown, f"line {block.line}: {command}"
-    return len(run)
-
-
-def escaping(page: str) -> list[str]:
-    """What looks as if it were run, and is not."""
-    wrong = []
-    for block in blocks(page):
-        if block.kind not in (*RUN, *READ, "python"):
-            wrong.append(f"line {block.line}: '{block.kind}' is none of {', '.join(RUN)}, python, text and plain")
-        elif block.kind == "python" and ">>> " not in block.text:
-            wrong.append(f"line {block.line}: Python without '>>>' is not run")
-        elif block.kind in READ and re.search(r"^\$ ", block.text, re.MULTILINE):
-            wrong.append(f"line {block.line}: '$ command' is run in a console block only")
-    return wrong
-
-
-def drawn(svg: str) -> list[str]:
-    """The words of a chart and its marks; not where fonts put them, which differ from one machine to another."""
-    found: list[str] = []
-
-    def walk(element: ElementTree.Element, mark: bool) -> None:
-        mark = mark or "role-mark" in element.get("class", "")
-        tag = element.tag.rpartition("}")[2]
-        if tag == "text" and element.text:
-            found.append(f"text {element.text}")
-        elif mark and tag in ("path", "rect", "line", "circle"):
-            names = ("d", "transform", "x", "y", "width", "height", "fill", "stroke", "aria-label")
-            found.append(" ".join([tag, *(f"{name}={element.get(name)}" for name in names if element.get(name))]))
-        for child in element:
-            walk(child, mark)
-
-    walk(ElementTree.fromstring(svg), mark=False)
-    return found
-
-
-def differing(svg: str, other: str) -> str | None:
-    """What the first of two charts shows and the second does not, to a twentieth of a pixel; None if they agree."""
-    if svg == other:
-        return None
-    ours, theirs = drawn(svg), drawn(other)
-    for one, two in zip_longest(ours, theirs, fillvalue=""):
-        numbers = [[float(number) for number in re.findall(NUMBER, line)] for line in (one, two)]
-        if re.sub(NUMBER, "#", one) != re.sub(NUMBER, "#", two) or numbers[0] != pytest.approx(numbers[1], abs=0.05):
-            return f"{one or 'nothing'}\n  instead of\n{two or 'nothing'}"
-    return None
-
-
+@pytest.mark.parametrize("run", [here, pytest.param(shell, marks=pytest.mark.slow)], ids=lambda run: run.__name__)
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_page_does_what_it_says(path, tmp_path):
-    follow(path.read_text(encoding="utf-8"), tmp_path)
-    for new in tmp_path.glob("*.svg"):
-        kept = CHARTS / new.name
-        if kept.exists():
-            wrong = differing(new.read_text(encoding="utf-8"), kept.read_text(encoding="utf-8"))
-            assert wrong is None, f"docs/charts/{new.name} is not what the page's command draws: {wrong}"
+def test_page_does_what_it_says(path, run, tmp_path):
+    follow(path.read_text(encoding="utf-8"), tmp_path, run)
+    assert list(charts_that_differ(tmp_path).values()) == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -222,6 +109,50 @@ false
 def test_blocks_run_in_the_order_of_the_page(tmp_path):
     assert follow(PAGE, tmp_path) == 4
     assert (tmp_path / "file").read_text() == "four\n"
+
+
+def test_a_page_is_rewritten_with_what_is_printed(tmp_path):
+    stale = PAGE.replace("\none\n", "\n1\n").replace("\noops\n", "\n").replace("$ true\n", "$ true\ntrue\n")
+    assert stale != PAGE
+    assert rewritten(stale, tmp_path) == PAGE
+
+
+def test_a_page_is_rewritten_with_what_its_doctests_give():
+    loop = ">>> for i in range(2):\n...     print(i, end='\\n\\n')\n"
+    page = f"Text.\n\n```python\n{loop}{{}}>>> 3 - 1\n{{}}>>> x = 1\n{{}}\n```\nMore."
+    right = page.format("0\n<BLANKLINE>\n1\n<BLANKLINE>\n", "2\n", "")
+    assert doctested(page.format("7\n", "2\n", "1\n")) == right
+    assert doctested(page.format("", "", "")) == right
+    assert doctested(right) == right
+    assert doctested(page.format("0\n...\n", "2\n", "")) == page.format("0\n...\n", "2\n", "")
+    with pytest.raises(AssertionError, match="line 2: 1/0: ZeroDivisionError"):
+        doctested("\n>>> 1/0\n1\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "inside"),
+    [
+        ("gainful --version", True),
+        ("gainful measures 'nDCG' \\\n  --format csv", True),
+        ("gainful measures\ngainful --version", True),
+        ("gainful measures | head -1", False),
+        ("gainful evaluate q runs/*.txt", False),
+        ("gainful measures $NAME", False),
+        ('gainful measures "$NAME"', False),
+        ("gainful evaluate 'q' r --engine dask", False),
+        ("gainful measures\ncd ..", False),
+        ("make demo", False),
+    ],
+)
+def test_what_needs_no_shell_runs_in_this_process(command, inside, tmp_path, monkeypatch):
+    monkeypatch.setattr("follow.shell", lambda script, folder: Ran(0, "by a shell"))
+    monkeypatch.setattr("follow._inside", lambda words, folder: Ran(0, "inside"))
+    assert here(command, tmp_path).output == ("inside" * (1 + command.count("\ngain")) if inside else "by a shell")
+
+
+@pytest.mark.parametrize("command", ["gainful --version", "gainful evaluate none none", "gainful measures nDCG"])
+def test_a_process_prints_the_same(command, tmp_path):
+    assert here(command, tmp_path) == shell(command, tmp_path)
 
 
 @pytest.mark.parametrize(("right", "wrong"), [("\none\n", "\n1\n"), ("\noops\n", "\n"), ("\nfour\n~", "\nfour\n\n~")])
