@@ -66,10 +66,10 @@ def write(folder: Path, millions: int) -> None:
 
 def measure(folder: str, kind: str, way: str) -> None:
     """In a process of its own: seconds, processor seconds, the most memory held, and the scores in short."""
-    import gainful.io.large
+    import gainful.io.chunks
     from gainful import evaluate
 
-    gainful.io.large.STREAMED = 0 if way == "chunks" else 1 << 60
+    gainful.io.chunks.STREAMED = 0 if way == "chunks" else 1 << 60
     cpu, started = time.process_time(), time.perf_counter()
     scores = evaluate(f"{folder}/qrels.txt", f"{folder}/{KINDS[kind]}", ["nDCG@20", "AP"])
     taken, cpu = time.perf_counter() - started, time.process_time() - cpu

@@ -16,10 +16,10 @@ SCRIPT = """
 import sys
 import gainful as gf
 from gainful.data import align
-from gainful.io import large, text
+from gainful.io import chunks, text
 from gainful.analyses import stability
 from gainful.stats import intervals, resample
-align.PIECE, text.LARGE, text._SLICE, text._BATCH, large.STREAMED, large.CHUNK, block = map(int, sys.argv[2:])
+align.PIECE, text.LARGE, text._SLICE, text._BATCH, chunks.STREAMED, chunks.CHUNK, block = map(int, sys.argv[2:])
 resample.BLOCK = intervals.BLOCK = stability.BLOCK = block
 qrels, runs = "c/qrels.txt", "c/runs"
 for ties, more in (("trec", ["AP", "infAP", "bpref"]), ("expected", [])):

@@ -21,7 +21,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from gainful.errors import GainfulError, MeasureError
-from gainful.io import large, read_qrels, read_run, read_runs, text, write_qrels, write_run
+from gainful.io import chunks, read_qrels, read_run, read_runs, text, write_qrels, write_run
 from gainful.io.compression import compress, decompress
 from gainful.io.scores import read_scores, write_scores
 from gainful.ltrf.data import read_examples
@@ -123,8 +123,8 @@ def _in_chunks(path: Path) -> None:
         return [(run.name, run.frame.rows()) for run in read_runs(path)]
 
     def streamed() -> list[object] | None:
-        with mock.patch.multiple(large, STREAMED=1, CHUNK=100, ROW=32):
-            runs = large.large_runs(path, "x")
+        with mock.patch.multiple(chunks, STREAMED=1, CHUNK=100, ROW=32):
+            runs = chunks.large_runs(path, "x")
             return None if runs is None else [(run.name, run.read().frame.rows()) for run in runs]
 
     found = [_attempt(way) for way in (streamed, whole)]

@@ -20,8 +20,8 @@ from gainful.data.pool import make_pool
 from gainful.data.run import RUN_SCHEMA, Run
 from gainful.engine.scoring import Entry, Job, Part, scored
 from gainful.errors import DataError
-from gainful.io.dataset import data_set_chunks, data_set_columns, file_size, files_by_run, is_data_set
-from gainful.io.large import PACKED, runs_of
+from gainful.io.chunks import PACKED, runs_of
+from gainful.io.dataset import dataset_chunks, dataset_columns, file_size, files_by_run, is_dataset
 
 _KEY = ("run", "query_id")
 
@@ -75,7 +75,7 @@ class Grouped:
 
 def groups_of(entry: Entry, number: int) -> list[Group]:
     """About `number` groups of the files of a data set, of about the same size; none if it is read by one."""
-    if entry.path is None or entry.name is not None or not is_data_set(Path(entry.path)):
+    if entry.path is None or entry.name is not None or not is_dataset(Path(entry.path)):
         return []
     root = Path(entry.path)
     found = []
@@ -101,8 +101,8 @@ def score_group(job: Job, group: Group) -> Grouped:
     root = Path(str(group.entry.found()))
     files = [root / name for name in group.files]
     first = None if group.first is None else root / group.first
-    middle = _Middle(partial(data_set_chunks, files, root, first=first), group.run)
-    columns = {} if first is None else data_set_columns(first, root)
+    middle = _Middle(partial(dataset_chunks, files, root, first=first), group.run)
+    columns = {} if first is None else dataset_columns(first, root)
     runs = runs_of(middle, columns, PACKED * sum(map(file_size, files)), group.run, str(root))
     policies = replace(job.policies, missing="empty")
     part = scored(align(job.qrels, runs, policies), job.measures) if runs else None

@@ -16,7 +16,7 @@ from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
 from gainful.errors import DataError, MeasureError, PolicyError
-from gainful.io.read import _defaults, _expand, _read_entry, _told_apart
+from gainful.io.read import default_names, distinct, expand, read_entry
 from gainful.measures import Measure
 
 # Runs that are read together: one that cannot be read makes these be read again one by one, judgments are indexed once.
@@ -104,14 +104,14 @@ class Part:
 
 def entries_of(runs: object) -> list[Entry]:
     """What holds the runs, file by file, as `gainful.read_runs` would go through it."""
-    found = [] if isinstance(runs, Mapping) and not runs else _expand(runs)
+    found = [] if isinstance(runs, Mapping) and not runs else expand(runs)
     if not found:
         raise DataError("expected at least one run, got none")
     # What gives its rows but once can neither be sent elsewhere nor be read again.
     found = [(name, list(source) if isinstance(source, Iterator) else source) for name, source in found]
     return [
         Entry(source, os.path.abspath(source) if isinstance(source, Path) else None, name, default)
-        for (name, source), default in zip(found, _defaults(found), strict=True)
+        for (name, source), default in zip(found, default_names(found), strict=True)
     ]
 
 
@@ -134,8 +134,8 @@ def _size(entry: Entry) -> int:
 def score_runs(job: Job, entries: Sequence[Entry]) -> Part:
     """Read runs and score them."""
     try:
-        runs = chain.from_iterable(_read_entry(entry.name, entry.found(), entry.default) for entry in entries)
-        return scored(align(job.qrels, _told_apart(runs), job.policies), job.measures)
+        runs = chain.from_iterable(read_entry(entry.name, entry.found(), entry.default) for entry in entries)
+        return scored(align(job.qrels, distinct(runs), job.policies), job.measures)
     except (DataError, PolicyError) as error:
         if not job.keep_going:
             raise

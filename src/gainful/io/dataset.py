@@ -18,17 +18,17 @@ import polars as pl
 
 from gainful.data.run import LargeRun
 from gainful.errors import DataError
+from gainful.io.chunks import PACKED, parquet_chunks, parquet_columns, runs_of
 from gainful.io.encoding import id_text
-from gainful.io.large import PACKED, parquet_chunks, parquet_columns, runs_of
 from gainful.io.tables import match_columns
 from gainful.io.text import RUN
 
 _SIGNS = ("_SUCCESS", "_metadata", "_common_metadata")
 # What folders may say, and how they say that there is no value.
-_TOLD, _NULL = ("query_id", "run"), "__HIVE_DEFAULT_PARTITION__"
+_FOLDER_COLUMNS, _NULL = ("query_id", "run"), "__HIVE_DEFAULT_PARTITION__"
 
 
-def is_data_set(path: Path) -> bool:
+def is_dataset(path: Path) -> bool:
     """Whether this is a folder whose files are one table."""
     if not os.path.isdir(path):
         return False
@@ -45,7 +45,7 @@ def is_data_set(path: Path) -> bool:
         return False  # whoever reads the folder says why
 
 
-def data_set_files(path: Path) -> list[Path]:
+def dataset_files(path: Path) -> list[Path]:
     """The files of a data set, in the natural order of their names; what is hidden or begins with ``_`` is not data."""
     found = []
     for folder, folders, names in os.walk(path, onerror=_refuse):
@@ -66,7 +66,7 @@ def natural(path: Path) -> tuple[list[str | int], str]:
     return [int(part) if part.isdecimal() else part for part in parts], str(path)
 
 
-def data_set_runs(path: Path, name: str) -> list[LargeRun]:
+def dataset_runs(path: Path, name: str) -> list[LargeRun]:
     """The runs of a data set, to be read in chunks.
 
     Parameters
@@ -80,18 +80,18 @@ def data_set_runs(path: Path, name: str) -> list[LargeRun]:
     for run, parts in files_by_run(path).items():
         size = PACKED * sum(map(file_size, parts))
         if run is not None:
-            found.append(LargeRun(run, partial(data_set_chunks, parts, path), size))
+            found.append(LargeRun(run, partial(dataset_chunks, parts, path), size))
         else:
-            chunks = partial(data_set_chunks, parts, path, first=parts[0])
-            found += runs_of(chunks, data_set_columns(parts[0], path), size, name, str(path))
+            chunks = partial(dataset_chunks, parts, path, first=parts[0])
+            found += runs_of(chunks, dataset_columns(parts[0], path), size, name, str(path))
     return found
 
 
 def files_by_run(path: Path) -> dict[str | None, list[Path]]:
     """The files of a data set by the run that their folders say; None for those whose folders do not."""
     files: dict[str | None, list[Path]] = {}
-    for file in data_set_files(path):
-        files.setdefault(_told(file, path).get("run"), []).append(file)
+    for file in dataset_files(path):
+        files.setdefault(_folder_values(file, path).get("run"), []).append(file)
     return files
 
 
@@ -103,12 +103,12 @@ def file_size(path: Path) -> int:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def data_set_columns(file: Path, root: Path) -> dict[str, str]:
+def dataset_columns(file: Path, root: Path) -> dict[str, str]:
     """Which columns of a file hold what, those that its folders say included."""
-    return parquet_columns(file, _told(file, root))
+    return parquet_columns(file, _folder_values(file, root))
 
 
-def data_set_chunks(files: Sequence[Path], root: Path, *, first: Path | None = None) -> Iterator[pl.DataFrame]:
+def dataset_chunks(files: Sequence[Path], root: Path, *, first: Path | None = None) -> Iterator[pl.DataFrame]:
     """The rows of some files of a data set, in order.
 
     Parameters
@@ -121,20 +121,20 @@ def data_set_chunks(files: Sequence[Path], root: Path, *, first: Path | None = N
         Its first file, which tells whether a column names the runs; None if their folders do.
     """
     kept = list(RUN.kept)
-    if first is not None and "run" in data_set_columns(first, root):
+    if first is not None and "run" in dataset_columns(first, root):
         kept.append("run")
     for file in files:
-        if first is not None and ("run" in data_set_columns(file, root)) != ("run" in kept):
+        if first is not None and ("run" in dataset_columns(file, root)) != ("run" in kept):
             wanted = "a column run" if "run" in kept else "no column run"
             raise DataError(f"{file}: expected {wanted}, as in {first}; write all parts of a data set alike")
-        for chunk in parquet_chunks(file, _told(file, root)):
+        for chunk in parquet_chunks(file, _folder_values(file, root)):
             yield chunk.select(kept)  # parts may differ in columns that do not matter
 
 
-def _told(file: Path, root: Path) -> dict[str, str]:
+def _folder_values(file: Path, root: Path) -> dict[str, str]:
     """The topic and the run that the folders between a data set and a file of it say."""
     named = dict(part.split("=", 1) for part in file.relative_to(root).parts[:-1] if "=" in part)
-    found = {column: named[key] for column, key in match_columns(list(named), RUN).items() if column in _TOLD}
+    found = {column: named[key] for column, key in match_columns(list(named), RUN).items() if column in _FOLDER_COLUMNS}
     for column, value in found.items():
         if value in ("", _NULL):
             raise DataError(f"{file}: expected a {column} in the name of its folder, got nothing")

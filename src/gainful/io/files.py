@@ -33,33 +33,33 @@ JSONL_SUFFIXES = (".jsonl", ".ndjson")
 HEAD = 1 << 16
 
 
-class Form(NamedTuple):
+class Format(NamedTuple):
     """What a file holds."""
 
     kind: Literal["text", "separated", "jsonl", "json", "parquet", "arrow"]
     separator: str = ""
 
 
-def tell(head: bytes, tail: bytes, path: Path) -> Form:
+def detect(head: bytes, tail: bytes, path: Path) -> Format:
     """What a file holds, by its first `HEAD` bytes (unpacked), its last four, and its name."""
     where = str(path)
     suffix = split_compression(path)[0].suffix.lower()
     if head[:8] == ARROW_FILE or (suffix in ARROW_SUFFIXES and head[:4] == ARROW_STREAM):
-        return Form("arrow")
+        return Format("arrow")
     if head[:4] == PARQUET and (suffix == ".parquet" or tail == PARQUET):
-        return Form("parquet")
+        return Format("parquet")
     if suffix in (".parquet", *ARROW_SUFFIXES):
         raise DataError(f"{where}: expected {'Parquet' if suffix == '.parquet' else 'Arrow'}, got something else")
     line = head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
     if suffix == ".json":
-        return Form("json")
+        return Format("json")
     # MS MARCO's qrels are TREC text called .tsv, so the first line counts more than the name.
     if not is_text(line):
         if suffix in JSONL_SUFFIXES or re.match(rb'\{\s*"', line):
-            return Form("jsonl")
+            return Format("jsonl")
         if separator := _separator(line, suffix):
-            return Form("separated", separator)
-    return Form("text")
+            return Format("separated", separator)
+    return Format("text")
 
 
 def read_file(path: Path, layout: Layout) -> pl.DataFrame:
@@ -70,7 +70,7 @@ def read_file(path: Path, layout: Layout) -> pl.DataFrame:
         content = decompress(bytes(content), where)
     if not content:
         raise DataError(f"{where}: expected {layout.what}, got an empty file")
-    form = tell(content[:HEAD], content[-4:], path)
+    form = detect(content[:HEAD], content[-4:], path)
     if form.kind == "text":
         return read_text(content, layout, where)
     data = bytes(content)

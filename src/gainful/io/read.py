@@ -14,11 +14,11 @@ from pathlib import Path
 from gainful.data.qrels import Qrels
 from gainful.data.run import LargeRun, Run
 from gainful.errors import DataError
+from gainful.io.chunks import large_runs
 from gainful.io.compression import split_compression
-from gainful.io.dataset import data_set_runs, is_data_set, natural
+from gainful.io.dataset import dataset_runs, is_dataset, natural
 from gainful.io.encoding import id_text
 from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, read_file
-from gainful.io.large import large_runs
 from gainful.io.objects import is_record, is_table, read_object
 from gainful.io.text import QRELS, RUN
 
@@ -158,10 +158,11 @@ def iterate_runs(source: object) -> Iterator[Run | LargeRun]:
     iterator of Run and LargeRun
         As `read_runs` returns them, but for large files, which are still to be read: `align` does it chunk by chunk.
     """
-    return _told_apart(_iterate(source))
+    return distinct(_iterate(source))
 
 
-def _told_apart(runs: Iterator[Run | LargeRun]) -> Iterator[Run | LargeRun]:
+def distinct(runs: Iterator[Run | LargeRun]) -> Iterator[Run | LargeRun]:
+    """The runs as they come; an error for a name that was there before, and for no run at all."""
     seen = set()
     for run in runs:
         if run.name in seen:
@@ -180,10 +181,10 @@ def _iterate(source: object) -> Iterator[Run | LargeRun]:
             return chain([first], chain.from_iterable(others))
         source = [] if first is None else [first, *source]
     # One run of no topics, or no runs: who writes this has lost some.
-    entries = [] if isinstance(source, Mapping) and not source else _expand(source)
+    entries = [] if isinstance(source, Mapping) and not source else expand(source)
     threads = ThreadPoolExecutor(os.cpu_count() or 1)
-    tasks = ((*entry, default) for entry, default in zip(entries, _defaults(entries), strict=True))
-    ahead = deque(threads.submit(_read_entry, *task) for task in islice(tasks, os.cpu_count() or 1))
+    tasks = ((*entry, default) for entry, default in zip(entries, default_names(entries), strict=True))
+    ahead = deque(threads.submit(read_entry, *task) for task in islice(tasks, os.cpu_count() or 1))
     return _in_order(threads, tasks, ahead)
 
 
@@ -195,18 +196,19 @@ def _in_order(
     try:
         while ahead:
             runs = ahead.popleft().result()
-            ahead.extend(threads.submit(_read_entry, *task) for task in islice(tasks, 1))
+            ahead.extend(threads.submit(read_entry, *task) for task in islice(tasks, 1))
             yield from runs
     finally:
         # Not waited for: after Ctrl-C one may still be reading from a pipe that nobody writes to.
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _read_entry(name: str | None, source: object, default: str) -> list[Run | LargeRun]:
+def read_entry(name: str | None, source: object, default: str) -> list[Run | LargeRun]:
+    """The runs of one source, called as was said, or else as they say themselves, or by default."""
     return _read_several(source, default) if name is None else [_read_one(source, name)]
 
 
-def _expand(source: object) -> list[tuple[str | None, object]]:
+def expand(source: object) -> list[tuple[str | None, object]]:
     """Runs to be read, with their names as far as they were given."""
     if isinstance(source, str | os.PathLike):
         return [(None, path) for path in _find_files(Path(source))]
@@ -216,7 +218,7 @@ def _expand(source: object) -> list[tuple[str | None, object]]:
         isinstance(source, Mapping | Run | LargeRun | bytes | bytearray) or is_table(source)
     ):
         items = list(source)
-        return [(None, items)] if items and is_record(items[0]) else [run for item in items for run in _expand(item)]
+        return [(None, items)] if items and is_record(items[0]) else [run for item in items for run in expand(item)]
     return [(None, source)]
 
 
@@ -234,7 +236,7 @@ def _is_one_run(source: Mapping[object, object]) -> bool:
 
 def _find_files(path: Path) -> list[Path]:
     """Files and data sets."""
-    if is_data_set(path):
+    if is_dataset(path):
         return [path]
     if os.path.isdir(path):
         try:
@@ -255,7 +257,7 @@ def _find_files(path: Path) -> list[Path]:
 
 
 def _may_be_run(path: Path) -> bool:
-    return os.path.isfile(path) or is_data_set(path)
+    return os.path.isfile(path) or is_dataset(path)
 
 
 def _run_name(path: Path) -> str:
@@ -263,7 +265,7 @@ def _run_name(path: Path) -> str:
     return id_text((base.stem if base.suffix.lower() in _FORMAT_SUFFIXES else base.name) or path.name)
 
 
-def _defaults(entries: list[tuple[str | None, object]]) -> list[str]:
+def default_names(entries: list[tuple[str | None, object]]) -> list[str]:
     """Names for runs without any; those of files are told apart by their folders where they must be."""
     defaults = []
     paths = [source.absolute() for name, source in entries if name is None and isinstance(source, Path)]
@@ -294,7 +296,7 @@ def _read_several(source: object, name: str) -> list[Run | LargeRun]:
     if isinstance(source, Run | LargeRun):
         return [source]
     if isinstance(source, Path):
-        large = data_set_runs(source, name) if is_data_set(source) else large_runs(source, name)
+        large = dataset_runs(source, name) if is_dataset(source) else large_runs(source, name)
         if large is not None:
             return [*large]
     frame = read_file(source, RUN) if isinstance(source, Path) else read_object(source, RUN)

@@ -12,7 +12,7 @@ import pytest
 import gainful as gf
 from gainful.compat.trec_eval import trec_eval
 from gainful.errors import DataError, MeasureError, PolicyError
-from gainful.io import large
+from gainful.io import chunks
 
 QRELS = {"b": {"x": 1, "y": 0}, "10": {"x": 2}, "9": {"y": 1}}
 RUN = {"9": {"y": 0.5}, "10": {"y": 2.0, "x": 1.0}, "b": {"x": 1.0}, "unknown": {"x": 1.0}}
@@ -125,8 +125,8 @@ def test_large_runs(tmp_path, monkeypatch):
     (tmp_path / "r.gz").write_bytes(gzip.compress("".join(lines).encode()))
     expected = trec_eval(qrels, tmp_path / "r.txt")
     assert expected.summary["recip_rank"] == 1.0
-    monkeypatch.setattr(large, "STREAMED", 0)
-    monkeypatch.setattr(large, "CHUNK", 100)
+    monkeypatch.setattr(chunks, "STREAMED", 0)
+    monkeypatch.setattr(chunks, "CHUNK", 100)
     for name in ("r.txt", "r.gz"):
         found = trec_eval(qrels, tmp_path / name)
         assert found.summary == expected.summary

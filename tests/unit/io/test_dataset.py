@@ -10,8 +10,8 @@ import pytest
 
 from gainful import evaluate
 from gainful.data.run import LargeRun, Run
-from gainful.io import iterate_runs, large, read_run, read_runs
-from gainful.io.dataset import data_set_files
+from gainful.io import chunks, iterate_runs, read_run, read_runs
+from gainful.io.dataset import dataset_files
 
 QRELS = {"1": {"a": 1}, "2": {"b": 1}}
 PARTS = [
@@ -36,8 +36,8 @@ def parts(folder: Path) -> None:
 @pytest.mark.usefixtures("parts")
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
 def test_a_folder_with_the_name_of_a_file(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    monkeypatch.setattr(large, "CHUNK", rows)
-    monkeypatch.setattr(large, "ROW", 1)
+    monkeypatch.setattr(chunks, "CHUNK", rows)
+    monkeypatch.setattr(chunks, "ROW", 1)
     (run,) = iterate_runs("bm25.parquet")
     assert isinstance(run, LargeRun)
     assert max(chunk.height for chunk in run.chunks()) <= rows
@@ -91,7 +91,7 @@ def test_what_is_hidden_is_no_part() -> None:
     for name in (".part-9.parquet.crc", "_SUCCESS", "_temporary/x.parquet", ".hidden/y.parquet"):
         Path("bm25.parquet", name).parent.mkdir(exist_ok=True)
         Path("bm25.parquet", name).write_text("no Parquet")
-    assert [file.name for file in data_set_files(Path("bm25.parquet"))] == ["part-9.parquet", "part-10.parquet"]
+    assert [file.name for file in dataset_files(Path("bm25.parquet"))] == ["part-9.parquet", "part-10.parquet"]
     assert read_run("bm25.parquet").frame.rows() == ROWS
 
 

@@ -15,7 +15,7 @@ import pytest
 from gainful import evaluate, read_run
 from gainful.data.run import LargeRun
 from gainful.errors import MeasureError
-from gainful.io import iterate_runs, large
+from gainful.io import chunks, iterate_runs
 
 MILLION = 1_000_000
 
@@ -23,10 +23,10 @@ SCORE = """
 import re, sys
 from gainful import evaluate
 from gainful.data import chunks as parts
-from gainful.io import large
+from gainful.io import chunks
 
 if len(sys.argv) > 2:
-    large.STREAMED, large.CHUNK, parts.BIN = 0, int(sys.argv[2]), 4 * int(sys.argv[2])
+    chunks.STREAMED, chunks.CHUNK, parts.BIN = 0, int(sys.argv[2]), 4 * int(sys.argv[2])
 evaluate("qrels.txt", sys.argv[1], "AP")
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
@@ -84,8 +84,8 @@ def test_ten_thousand_topics_of_one_document(tmp_path: Path, monkeypatch: pytest
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("".join(f"{topic} 0 d{topic} 1\n" for topic in topics))
     run.write_text("".join(f"{topic} Q0 d{topic // 2 * 2} 1 1 t\n" for topic in topics))
-    monkeypatch.setattr(large, "STREAMED", 0)
-    monkeypatch.setattr(large, "CHUNK", size)
+    monkeypatch.setattr(chunks, "STREAMED", 0)
+    monkeypatch.setattr(chunks, "CHUNK", size)
     scores = evaluate(qrels, run, "RR")
     assert scores.values[0, 0].tolist() == [1.0, 0.0] * 5000
 
@@ -93,7 +93,7 @@ def test_ten_thousand_topics_of_one_document(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("streamed", [0, 1 << 40])
 def test_five_thousand_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streamed: int) -> None:
     """With room for few open files: each is closed once it was read."""
-    monkeypatch.setattr(large, "STREAMED", streamed)
+    monkeypatch.setattr(chunks, "STREAMED", streamed)
     number = 5000 if streamed else 200
     for run in range(number):
         (tmp_path / f"run{run}.txt").write_text(f"1 Q0 a 1 {run % 2} t\n1 Q0 b 2 0.5 t\n")
@@ -124,8 +124,8 @@ def test_ids_of_every_plane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wri
     else:
         getattr(frame, write)(path)
     if size == 1:
-        monkeypatch.setattr(large, "STREAMED", 0)
-    monkeypatch.setattr(large, "CHUNK", size)
+        monkeypatch.setattr(chunks, "STREAMED", 0)
+    monkeypatch.setattr(chunks, "CHUNK", size)
     assert read_run(path).frame["doc_id"].to_list() == PLANES
     order = sorted(PLANES, key=lambda doc: doc.encode(), reverse=True)
     for rank, doc in enumerate(order, 1):

@@ -24,7 +24,7 @@ from gainful.data.policies import Policies
 from gainful.data.rankings import Rankings
 from gainful.data.run import LargeRun, Run
 from gainful.errors import DataError, GainfulError
-from gainful.io import files, iterate_runs, large, read_qrels, read_run, read_runs, records
+from gainful.io import chunks, files, iterate_runs, read_qrels, read_run, read_runs, records
 from gainful.io.compression import compress
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 2, "é": -1}, "7": {"a": 1}}
@@ -35,9 +35,9 @@ WHOLE = 1 << 40
 def chunks_of(size: int) -> Iterator[None]:
     """Every file counts as large, and is read so many bytes (or rows) at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large, "STREAMED", 0)
-        patch.setattr(large, "CHUNK", size)
-        patch.setattr(large, "ROW", 1)
+        patch.setattr(chunks, "STREAMED", 0)
+        patch.setattr(chunks, "CHUNK", size)
+        patch.setattr(chunks, "ROW", 1)
         yield
 
 
@@ -58,7 +58,7 @@ def same(name: str, content: bytes, size: int, policies: Policies) -> object:
         path.write_bytes(content)
         whole = joined(path, policies)
         with chunks_of(size):
-            assert isinstance(large.large_runs(path, "x") if isinstance(whole, list) else [], list)
+            assert isinstance(chunks.large_runs(path, "x") if isinstance(whole, list) else [], list)
             assert joined(path, policies) == whole
     return whole
 
@@ -230,13 +230,13 @@ def test_rows_are_counted_over_all_chunks(folder: Path, refused, size: int) -> N
 def test_only_large_files_are_read_in_chunks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "r.txt").write_bytes(LINES)
     (folder / "r.txt.gz").write_bytes(gzip.compress(LINES))
-    monkeypatch.setattr(large, "STREAMED", len(LINES) + 1)
+    monkeypatch.setattr(chunks, "STREAMED", len(LINES) + 1)
     assert [type(run) for run in iterate_runs("r.txt")] == [Run]
-    monkeypatch.setattr(large, "STREAMED", len(LINES))
+    monkeypatch.setattr(chunks, "STREAMED", len(LINES))
     assert [type(run) for run in iterate_runs(["r.txt"])] == [LargeRun]
-    monkeypatch.setattr(large, "STREAMED", (folder / "r.txt.gz").stat().st_size * 4)
+    monkeypatch.setattr(chunks, "STREAMED", (folder / "r.txt.gz").stat().st_size * 4)
     assert [type(run) for run in iterate_runs(["r.txt.gz"])] == [LargeRun]
-    monkeypatch.setattr(large, "STREAMED", (folder / "r.txt.gz").stat().st_size * 4 + 4)
+    monkeypatch.setattr(chunks, "STREAMED", (folder / "r.txt.gz").stat().st_size * 4 + 4)
     assert [type(run) for run in iterate_runs(["r.txt.gz"])] == [Run]
 
 
@@ -302,8 +302,8 @@ def test_a_binary_file_is_refused_before_all_of_it_is_in_memory(folder: Path, re
     (folder / "r.txt").write_bytes(b"1 Q0 a 1 2 t\n" + b"\0" * 5000)
     taken: list[int] = []
     with pytest.MonkeyPatch.context() as patch, chunks_of(100):
-        read = large._blocks
-        patch.setattr(large, "_blocks", lambda *args: (taken.append(1) or block for block in read(*args)))
+        read = chunks._blocks
+        patch.setattr(chunks, "_blocks", lambda *args: (taken.append(1) or block for block in read(*args)))
         with refused("r.txt:2: expected text, got a NUL byte (is this UTF-16, or a binary file?)"):
             evaluate(QRELS, "r.txt")
     assert len(taken) < 10
@@ -324,4 +324,4 @@ def test_the_head_of_a_file_tells_what_it_is(folder: Path) -> None:
     (folder / "r.jsonl").write_bytes(b"\xef\xbb\xbf\n\n" + read_run(CSV_FRAME).frame.write_ndjson().encode())
     with chunks_of(1):
         assert read_run("r.jsonl").frame.rows() == CSV_FRAME.rows()
-    assert files.tell(b'{"a": 1', b"", Path("x")).kind == "jsonl"
+    assert files.detect(b'{"a": 1', b"", Path("x")).kind == "jsonl"

@@ -26,7 +26,7 @@ from gainful.data.spill import Spill
 from gainful.errors import DataError
 from gainful.io.compression import decompress_blocks, is_compressed
 from gainful.io.damage import check_parquet
-from gainful.io.files import HEAD, Form, tell
+from gainful.io.files import HEAD, Format, detect
 from gainful.io.records import Read, first_error, whole_records
 from gainful.io.tables import Objects, Separated, needed_columns, parse, to_columns
 from gainful.io.text import BOM, RUN, no_data, read_lines
@@ -40,7 +40,7 @@ STREAMED = 1 << 27
 PACKED = 4
 _THREADS = min(os.cpu_count() or 1, 8)
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -75,7 +75,7 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
         head, tail = next(decompress_blocks(path, str(path), HEAD), b""), b""
     if not head:
         return None
-    form = tell(head, tail, path)
+    form = detect(head, tail, path)
     size = status.st_size * (PACKED if packed or form.kind == "parquet" else 1)
     if size < STREAMED or form.kind in ("json", "arrow") or (packed and form.kind == "parquet"):
         return None
@@ -106,7 +106,7 @@ class _Text:
     """A file of lines, CSV or JSONL."""
 
     path: Path
-    form: Form
+    form: Format
     packed: bool
 
     def columns(self) -> Collection[str]:
@@ -126,7 +126,7 @@ class _Text:
                 frame, count = result.result()
             except DataError as error:
                 if self.packed:
-                    deque(records, maxlen=0)  # an archive that is damaged further on is told first
+                    deque(records, maxlen=0)  # an archive that is damaged further on is reported first
                 quotes = self.form.kind == "separated"
                 found = first_error(lambda *place: read(*place)[0], data, lines=lines, rows=rows, quotes=quotes)
                 raise found or error from None
@@ -195,13 +195,13 @@ def _ahead(items: Iterable[T], work: Callable[[T], U]) -> Iterator[tuple[T, Futu
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def parquet_columns(path: Path, told: Mapping[str, str] = _NOTHING) -> dict[str, str]:
-    """Which columns of a Parquet file hold what; those whose one value is told need not be in it."""
+def parquet_columns(path: Path, constants: Mapping[str, str] = _NONE) -> dict[str, str]:
+    """Which columns of a Parquet file hold what; those in `constants` need not be in it."""
     names = list(parse(lambda: pl.read_parquet_schema(path), "Parquet", str(path)))
-    return needed_columns([*(name for name in told if name not in names), *names], RUN, str(path))
+    return needed_columns([*(name for name in constants if name not in names), *names], RUN, str(path))
 
 
-def parquet_chunks(path: Path, told: Mapping[str, str] = _NOTHING) -> Iterator[pl.DataFrame]:
+def parquet_chunks(path: Path, constants: Mapping[str, str] = _NONE) -> Iterator[pl.DataFrame]:
     """The rows of a Parquet file, in order.
 
     In slices, each read by itself: polars' own iteration over a file reads ahead of whoever is slower.
@@ -210,7 +210,7 @@ def parquet_chunks(path: Path, told: Mapping[str, str] = _NOTHING) -> Iterator[p
     ----------
     path
         The file.
-    told
+    constants
         Columns with one value, which is not in the file.
     """
     where = str(path)
@@ -220,10 +220,10 @@ def parquet_chunks(path: Path, told: Mapping[str, str] = _NOTHING) -> Iterator[p
                 check_parquet(content, where)
     except OSError as error:
         raise DataError(f"{where}: cannot be read: {error.strerror}") from None
-    wanted = parquet_columns(path, told).values()
+    wanted = parquet_columns(path, constants).values()
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     inside = parse(scan.collect_schema, "Parquet", where).names()
-    outside = [pl.lit(told[name]).alias(name) for name in wanted if name not in inside]
+    outside = [pl.lit(constants[name]).alias(name) for name in wanted if name not in inside]
     total = parse(lambda: scan.select(pl.len()).collect().item(), "Parquet", where)
     step = max(CHUNK // ROW, 1)
 
