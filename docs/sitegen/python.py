@@ -19,14 +19,14 @@ FOLDER = "reference/python"
 
 # Pages, each with its title and the parts of gainful whose names it describes.
 PAGES = {
-    "evaluate": ("Evaluate, explain, compare", ("evaluate", "explain", "compare")),
-    "analyses": ("Measure the measures", ("meta",)),
+    "evaluate": ("Evaluate, explain, compare", ("verbs",)),
+    "analyses": ("Measure the measures", ("analyses",)),
     "tune": ("Tune the measure, cut the run", ("tune",)),
     "ltrf": ("Learn to rank and filter", ("ltrf",)),
-    "reports": ("Report and studies", ("report", "studies")),
+    "reports": ("Report and studies", ("pages", "studies")),
     "measures": ("Name, define and check measures", ("measures",)),
     "data": ("Data and files", ("data", "io", "engine")),
-    "rest": ("Charts and errors", ("charts", "errors")),
+    "rest": ("Results, charts and errors", ("results", "charts", "errors")),
 }
 WIDTH = 88
 
@@ -44,10 +44,12 @@ A path, a dict of dicts, a frame of polars, pandas or pyarrow: wherever judgment
 @functools.cache
 def public() -> dict[str, Any]:
     """Every public object by its full name, those of public packages too."""
-    found = {f"gainful.{name}": getattr(gf, name) for name in gf.__all__}
-    for package in gf._PACKAGES:
-        module = getattr(gf, package)
-        found |= {f"gainful.{package}.{name}": getattr(module, name) for name in module.__all__}
+    named = {name: getattr(gf, name) for name in gf.__all__ if not name.startswith("_")}
+    found = {f"gainful.{name}": thing for name, thing in named.items() if not isinstance(thing, ModuleType)}
+    for package, module in named.items():
+        if isinstance(module, ModuleType):
+            inside = getattr(module, "__all__", ())
+            found |= {f"gainful.{package}.{name}": getattr(module, name) for name in inside}
     return found
 
 
@@ -157,7 +159,7 @@ def _split(inside: str) -> Iterator[str]:
 
 def _page_of(name: str) -> str:
     words = name.split(".")
-    part = words[1] if len(words) > 2 else gf._HOME[words[1]].split(".")[1]
+    part = words[1] if len(words) > 2 else public()[name].__module__.split(".")[1]
     for page, (_, parts) in PAGES.items():
         if part in parts:
             return page
