@@ -1,4 +1,5 @@
-# `make demo` shows gainful at work, `make test` checks everything; both set themselves up in .venv.
+# `make demo` shows gainful at work, `make test` checks what a change needs, `make test-all` everything; all set themselves
+# up in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +7,7 @@ DATA ?= ../shared/data
 # Processes that share the tests.
 JOBS ?= auto
 
-.PHONY: test demo docs lint types layers pytest fuzz bench clean
+.PHONY: test test-all demo docs lint types layers pytest slow coverage fuzz bench release clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -17,9 +18,14 @@ $(VENV)/base: pyproject.toml constraints.txt
 	$(PIP) --editable '.[plots]'
 	touch $@
 
-# What the tests need besides: oracles, and torch for learning, which is large.
+# What the tests need besides: oracles and tools.
 $(VENV)/stamp: $(VENV)/base
-	$(PIP) --editable . --group test
+	$(PIP) --group test
+	touch $@
+
+# What training needs: torch, which is large.
+$(VENV)/train: $(VENV)/stamp
+	$(PIP) --group train
 	touch $@
 
 # The site needs no more than gainful and what builds it.
@@ -28,6 +34,10 @@ $(VENV)/docs: $(VENV)/base
 	touch $@
 
 test: lint types layers docs pytest
+
+# The slow tests besides: interrupts, real clusters, long statistics, pages as processes, training. Coverage is that of both.
+test-all: COVER := --cov --cov-append --cov-report= --cov-fail-under=0
+test-all: test slow coverage
 
 lint: $(VENV)/stamp
 	$(BIN)/ruff check .
@@ -40,9 +50,18 @@ layers: $(VENV)/stamp
 	$(BIN)/lint-imports
 
 # Real collections are used where they are at hand: see tests/contract/test_conformance.py.
+PYTEST = $(if $(wildcard $(DATA)/README.md),GAINFUL_DATA=$(abspath $(DATA))) $(BIN)/python -m pytest \
+	--numprocesses $(JOBS) --maxprocesses 8 --dist worksteal $(COVER)
+
 pytest: $(VENV)/stamp
-	$(if $(wildcard $(DATA)/README.md),GAINFUL_DATA=$(abspath $(DATA))) $(BIN)/python -m pytest \
-		--numprocesses $(JOBS) --maxprocesses 8 --dist worksteal --cov
+	$(if $(COVER),rm -f .coverage)
+	$(PYTEST) -m 'not slow'
+
+slow: $(VENV)/train
+	$(PYTEST) -m slow
+
+coverage:
+	$(BIN)/coverage report
 
 # Builds the site into site/, and checks that every link leads somewhere and that nothing is fetched from a network.
 docs: $(VENV)/docs
@@ -60,8 +79,13 @@ fuzz: $(VENV)/stamp
 demo: $(VENV)/base
 	$(BIN)/gainful demo
 
+# Builds the archives into dist/, checks what is in them, and tries the wheel in a new environment; uploads nothing.
+release: $(VENV)/stamp
+	$(PIP) build
+	$(BIN)/python .ci/release.py
+
 bench:
 	$(PYTHON) benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage demo build site
+	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage demo build dist site

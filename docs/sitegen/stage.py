@@ -42,7 +42,7 @@ NAV = {
         "studies/*.md",
     ],
     "Reference": ["measures.md", "policies.md", "inputs.md", "reference/commands/*.md", "reference/python/*.md"],
-    "Project": ["benchmarks.md", "dependencies.md", "contributing.md", "changelog.md"],
+    "Project": ["benchmarks.md", "api-stability.md", "dependencies.md", "contributing.md", "changelog.md"],
 }
 # Groups of pages inside of "Reference".
 INSIDE = {"reference/commands": "Commands", "reference/python": "Python"}
