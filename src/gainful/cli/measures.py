@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Literal
 
-from gainful.cli.output import Output, Table, as_csv, as_json, as_table, chosen_format, emit
+from gainful.cli.output import Output, Table, as_csv, as_json, as_table, chosen_format, emit, note
 from gainful.errors import MeasureError
-from gainful.measures import PRESETS, REGISTRY, Definition, parse_measure
+from gainful.measures import PRESETS, REGISTRY, Definition, load_installed, parse_measure
 from gainful.measures.parameters import Value, write
 
 _BETTER = {"better": "higher", "worse": "lower", "neither": "-"}
@@ -31,6 +31,7 @@ def measures(
     output
         Write to this file instead of the screen.
     """
+    problems = load_installed() if name is None else ()
     found = list(REGISTRY.values()) if name is None else [definition_of(name)]
     entries = [describe(definition) for definition in found]
     match chosen_format(format, output):
@@ -43,6 +44,8 @@ def measures(
             terminal = output is None and sys.stdout.isatty()
             text = as_table(_listing(entries), terminal=terminal) if name is None else _page(found[0])
     emit(text, output)
+    for problem in problems:
+        note(f"note: {problem}")
 
 
 def definition_of(text: str) -> Definition:

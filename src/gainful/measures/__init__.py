@@ -2,6 +2,7 @@
 
 from gainful.measures import binary, cascade, dcg, filtering, incomplete, sets
 from gainful.measures.grammar import parse_measure, parse_measures
+from gainful.measures.installed import load_installed
 from gainful.measures.registry import PRESETS, REGISTRY, Definition, Measure, measure, unregister
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "dcg",
     "filtering",
     "incomplete",
+    "load_installed",
     "measure",
     "parse_measure",
     "parse_measures",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gainful.errors import GainfulError, MeasureError, did_you_mean
+from gainful.measures.installed import load_installed
 from gainful.measures.registry import PRESETS, REGISTRY, Measure
 
 # Room for thousands of discounts, and no more than can be read at once without a thought.
@@ -37,6 +38,8 @@ def read_measure(path: str) -> Measure:
     if "threshold" in content:
         raise MeasureError(f"{path}: expected a measure, got a threshold: 'gainful threshold apply --cut' takes it")
     called = content.pop("measure")
+    if called not in REGISTRY and called not in PRESETS:
+        load_installed()
     name, fixed = PRESETS.get(called, (called, {}))
     if name not in REGISTRY:
         raise MeasureError(f"{path}: Unknown measure {name!r}.{did_you_mean(name, (*REGISTRY, *PRESETS))}")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from gainful.errors import MeasureError, did_you_mean
 from gainful.measures.files import is_file_name, read_measure
+from gainful.measures.installed import load_installed
 from gainful.measures.parameters import Value
 from gainful.measures.registry import PRESETS, REGISTRY, Measure, shown
 
@@ -173,9 +174,22 @@ def _known(name: str) -> bool:
 
 def _resolve(name: str, given: Collection[str], text: str) -> tuple[str, dict[str, object]]:
     """Our name for a name, and the parameters it implies beside those given."""
+    found = _look_up(name, given)
+    if found is None:
+        problems = load_installed()
+        found = _look_up(name, given)
+        if found is None:
+            why = "".join(f" {problem}" for problem in problems)
+            raise MeasureError(
+                f"Unknown measure {_short(text)!r}.{_hint(name, text)} 'gainful measures' lists them all.{why}"
+            )
+    target, implied = found
+    return target, dict(implied)
+
+
+def _look_up(name: str, given: Collection[str]) -> tuple[str, Mapping[str, object]] | None:
     if name in _ALIASES and name not in REGISTRY:  # rbp is trec_eval's, RBP (and Rbp) ours
-        target, implied = _ALIASES[name]
-        return target, dict(implied)
+        return _ALIASES[name]
     folded = name.casefold().replace("-", "_")
     for known in REGISTRY:
         if folded == known.casefold():
@@ -184,11 +198,8 @@ def _resolve(name: str, given: Collection[str], text: str) -> tuple[str, dict[st
         if folded == preset.casefold():
             if again := fixed.keys() & given:
                 raise MeasureError(f"{preset} sets {', '.join(again)} itself: leave it out, or write {target}")
-            return target, dict(fixed)
-    if folded in _ALIASES:
-        target, implied = _ALIASES[folded]
-        return target, dict(implied)
-    raise MeasureError(f"Unknown measure {_short(text)!r}.{_hint(name, text)} 'gainful measures' lists them all.")
+            return target, fixed
+    return _ALIASES.get(folded)
 
 
 def _hint(name: str, text: str) -> str:
