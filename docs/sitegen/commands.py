@@ -9,15 +9,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 import gainful as gf
-from gainful.cli.examples import EXAMPLES
-from gainful.cli.main import COMMANDS, GROUPS, app, main
+from gainful.cli.commands import COMMANDS, GROUPS
+from gainful.cli.main import app, main, register
+from gainful.cli.make import headline, load
 from sitegen.text import escaped, title
 
 FOLDER = "reference/commands"
 
 HEAD = """# Commands
 
-Every command is the twin of a Python function of the same name, with the same parameters and defaults. It prints data
+Every command is made from a Python function of the same name, with the same parameters and defaults. It prints data
 to standard output and everything else to standard error, and ends with status 0, 1 (input that gainful refuses), 2 (a
 command line that it does not understand) or 3 (a run that does not pass: `compare --fail-if-worse`).
 
@@ -36,11 +37,13 @@ def pages(written: Mapping[str, str], functions: Mapping[str, str]) -> dict[str,
     functions
         Where each Python function is described, by its name: ``{"gainful.evaluate": "reference/python/….md#…"}``.
     """
-    rows = "".join(f"| [`gainful {name}`]({slug(name)}.md) | {headline} |\n" for name, headline in COMMANDS.items())
+    register()
+    heads = {name: headline(load(command.function)) for name, command in COMMANDS.items()}
+    rows = "".join(f"| [`gainful {name}`]({slug(name)}.md) | {head} |\n" for name, head in heads.items())
     found = {f"{FOLDER}/index.md": HEAD + rows}
     twins = {headline_of(name): name for name in functions}
-    for name, headline in COMMANDS.items():
-        found[f"{FOLDER}/{slug(name)}.md"] = page(name, used_in(name, written), twins.get(headline), functions)
+    for name, head in heads.items():
+        found[f"{FOLDER}/{slug(name)}.md"] = page(name, head, used_in(name, written), twins.get(head), functions)
     return found
 
 
@@ -49,11 +52,9 @@ def slug(name: str) -> str:
     return name.replace(" ", "-")
 
 
-def page(name: str, using: Mapping[str, str], twin: str | None, functions: Mapping[str, str]) -> str:
+def page(name: str, head: str, using: Mapping[str, str], twin: str | None, functions: Mapping[str, str]) -> str:
     """One command: what it does, an example, every option with its default, and where to read on."""
-    parts = [f"# gainful {name}", "", COMMANDS[name], ""]
-    if name in EXAMPLES:
-        parts += ["```sh", EXAMPLES[name], "```", ""]
+    parts = [f"# gainful {name}", "", head, "", "```sh", COMMANDS[name].example, "```", ""]
     parts += ["## Options", "", *(_of_trec_eval() if name == "trec_eval" else _options(name))]
     links = [f"[{title}](../../{path})" for path, title in using.items()]
     if twin is not None:

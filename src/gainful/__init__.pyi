@@ -24,8 +24,8 @@ from .data.rankings import Rankings as Rankings
 from .data.run import Run as Run
 from .data.scores import ScoreMatrix as ScoreMatrix
 from .data.scores import Scores as Scores
-from .data.simulate import Collection as Collection
-from .data.simulate import Truth as Truth
+from .data.simulate.collection import Collection as Collection
+from .data.simulate.collection import Truth as Truth
 from .data.simulate import simulate as simulate
 from .errors import DataError as DataError
 from .errors import GainfulError as GainfulError

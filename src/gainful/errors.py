@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextvars import ContextVar
 from difflib import get_close_matches
+from typing import Literal
+
+# To whom messages speak: to those who write Python, or to those who type commands.
+spoken: ContextVar[Literal["python", "shell"]] = ContextVar("spoken", default="python")
 
 
 class GainfulError(ValueError):
@@ -31,6 +36,14 @@ class MissingExtraError(GainfulError):
 
     def __init__(self, extra: str, what: str) -> None:
         super().__init__(f"{what} needs packages that are not installed: pip install '.[{extra}]' in a clone")
+
+
+def setting(name: str, value: object = None) -> str:
+    """A parameter, with its value if given, as the reader would write it: ties='order', or --ties order."""
+    if spoken.get() == "python":
+        return name if value is None else f"{name}={value!r}"
+    option = f"--{name.replace('_', '-')}"
+    return option if value is None else f"{option} {value}"
 
 
 def check_choice(name: str, value: object, allowed: Collection[str]) -> None:

@@ -7,8 +7,7 @@ import shlex
 import pytest
 
 import planted
-from gainful.cli.examples import EXAMPLES
-from gainful.cli.main import COMMANDS
+from gainful.cli.commands import COMMANDS
 
 # What makes an example cheap without changing what it shows.
 CHEAPER = {
@@ -25,15 +24,14 @@ ELSEWHERE = {"demo"}
 
 
 def test_every_command_has_one():
-    assert list(EXAMPLES) == list(COMMANDS), "src/gainful/cli/examples.py has one for each command, in their order"
-    assert [name for name, line in EXAMPLES.items() if not line.startswith(f"gainful {name}")] == []
+    assert [name for name, one in COMMANDS.items() if not one.example.startswith(f"gainful {name}")] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_ends_with_it(name, gainful):
     """On one line of a terminal of 80 columns, so that it can be copied."""
     _, out, _ = gainful(*name.split(), "--help")
-    assert out.splitlines()[-2:] == ["", f"Example: {EXAMPLES[name]}"]
+    assert out.splitlines()[-2:] == ["", f"Example: {COMMANDS[name].example}"]
 
 
 def test_they_run(gainful, tmp_path, monkeypatch):
@@ -45,7 +43,7 @@ def test_they_run(gainful, tmp_path, monkeypatch):
     (tmp_path / "collection/runs/team01-1.txt").rename("runs/bm25.txt")
     planted.planted_features(60, 1).write_csv("answers.csv")
     planted.planted_features(20, 2).drop("label").write_csv("new.csv")
-    for name, line in EXAMPLES.items():
+    for name, line in ((name, one.example) for name, one in COMMANDS.items()):
         if name not in ELSEWHERE:
             status, out, err = gainful(*shlex.split(f"{line} {CHEAPER.get(name, '')}")[1:])
             assert status == 0, f"{line}\n{err}"

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import gainful
-from gainful.cli.main import COMMANDS
+from gainful.cli.commands import COMMANDS
+from gainful.cli.make import headline, load
 from sitegen import commands, links, python, stage
 from sitegen.text import escaped
 
@@ -117,7 +118,7 @@ class TestCommands:
         options = set(re.findall(r"^[│ ]*(?:\*\s+)?(--[a-z][a-z-]+)", out, re.MULTILINE)) - {"--help", "--version"}
         assert [option for option in sorted(options) if option not in page] == []
         assert out.splitlines()[-1].removeprefix("Example: ") in page
-        assert COMMANDS[name] in page
+        assert headline(load(COMMANDS[name].function)) in page
 
     def test_defaults_and_choices(self, pages):
         page = pages[f"{commands.FOLDER}/compare.md"]

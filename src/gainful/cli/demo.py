@@ -7,13 +7,13 @@ import shlex
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gainful.cli.simulate import refuse_if_occupied
-from gainful.data.scores import Scores
 from gainful.errors import MissingExtraError
-from gainful.verbs.evaluate import evaluate
+
+if TYPE_CHECKING:
+    from gainful.data.scores import Scores
 
 _MEASURES = ("nDCG@20", "nDCGf@20", "nDCGmin@20", "Forbidden@20", "AP", "Judged@20")
 _REPORTED = ("nDCG@20", "nDCGf@20", "AP", "Forbidden@20")
@@ -29,6 +29,10 @@ def demo(folder: Path = Path("demo"), /) -> None:
     folder
         Where the collection goes. One that an earlier tour left there is used again.
     """
+    import numpy as np
+
+    from gainful.verbs.evaluate import evaluate
+
     qrels, runs = folder / "qrels.txt", folder / "runs"
     _say(
         "A test collection: judgments and the runs of twelve systems, made up but built like a TREC Web Track. Labels "
@@ -57,7 +61,7 @@ def demo(folder: Path = Path("demo"), /) -> None:
         f"What spam costs: topic {topic}, where {winner} shows most of it. Every rank down to the tenth, and the "
         "documents on which it lost most:"
     )
-    _run("explain", str(qrels), str(runs / f"{winner}.txt"), "--query", topic, "-m", "nDCGf@10")
+    _run("explain", str(qrels), str(runs / f"{winner}.txt"), "--topic", topic, "-m", "nDCGf@10")
 
     page = folder / "report.html"
     _say(
@@ -89,7 +93,7 @@ def _say(text: str) -> None:
 
 def _run(*words: str) -> None:
     """Show a command as one would type it, and run it."""
-    from gainful.cli.main import app  # not above: main imports the commands, if late
+    from gainful.cli.main import app, register  # not above: main imports the commands
 
     line = "$ gainful"
     for word in _groups(words):
@@ -97,6 +101,7 @@ def _run(*words: str) -> None:
             line += " \\\n   "
         line += " " + word
     print(f"\n{line}\n", flush=True)
+    register(words[0])
     app(words)
 
 
@@ -121,8 +126,8 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _winner(scores: Scores, measure: str) -> str:
-    matrix = scores[measure]
-    return matrix.systems[int(np.nanmean(matrix.values, axis=1).argmax())]
+    at = scores.measures.index(measure)
+    return scores.systems[int(scores.summary()[at].argmax())]
 
 
 def _verdict(scores: Scores, winner: str, rival: str) -> str:
@@ -139,5 +144,7 @@ def _verdict(scores: Scores, winner: str, rival: str) -> str:
 def _telling_topic(scores: Scores, run: str) -> str:
     """The topic with the most spam among the first ten; of several, the one with the lowest score."""
     at = scores.systems.index(run)
-    order = np.lexsort((scores["nDCGf@10"].values[at], -scores["Forbidden@10"].values[at]))
-    return scores.topics[int(order[0])]
+    cells = zip(
+        -scores["Forbidden@10"].values[at], scores["nDCGf@10"].values[at], range(len(scores.topics)), strict=True
+    )
+    return scores.topics[min(cells)[2]]

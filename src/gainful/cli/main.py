@@ -1,6 +1,6 @@
 """The command line: `gainful COMMAND …`.
 
-A command's module, and with it polars, is imported only when that command runs.
+Commands are made from functions (see `make`); what computes is imported only when a command runs.
 """
 
 from __future__ import annotations
@@ -8,66 +8,23 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import TextIO
 
 from cyclopts import App, CycloptsError
 
 from gainful._version import __version__
-from gainful.cli.escape import shown_lines
-from gainful.cli.examples import epilogue
+from gainful.cli.commands import COMMANDS, GROUPS
+from gainful.cli.make import headline, made
+from gainful.cli.output import printable_lines
 from gainful.cli.start import INTERRUPTED, PIPE_CLOSED
-from gainful.cli.wording import in_options, misunderstood
-from gainful.errors import GainfulError
+from gainful.cli.usage import misunderstood
+from gainful.errors import GainfulError, GainfulWarning, spoken
 
 _STDOUT, _STDERR = 1, 2
-
-# The first line of each function's docstring, so that `gainful --help` need not import it; a test compares them.
-COMMANDS = {
-    "evaluate": "Score runs against judgments.",
-    "compare": "Find out whether the difference of runs is real: paired tests, intervals, effect sizes, wins.",
-    "explain": "Show how the score of one topic comes about, rank by rank, and where it was lost.",
-    "trec_eval": "Score as trec_eval does: its options, its names, its digits.",
-    "reliability": "Tell how reliable scores are, and how many topics it takes to make them so.",
-    "stability": "Find how often fewer topics would order two systems the other way round.",
-    "sensitivity": "Find which measure tells systems apart: the significance of all pairs, and the share that is told "
-    "apart.",
-    "robustness": "Find out whether judgments are deep enough: take some away, and see if runs keep their order.",
-    "boundedness": "Find out which values nDCG can take with negative labels: its range in every topic, and the runs "
-    "outside of it.",
-    "agreement": "Find how far measures agree on the order of systems, and which systems move.",
-    "topics": "Find how many topics a t-test, an ANOVA or a confidence interval needs.",
-    "optimize": "Choose the gain and discount of nDCG that make its scores most reliable.",
-    "threshold fit": "Find where to cut a run: the threshold on its scores that is best for a measure, and what it is "
-    "worth.",
-    "threshold apply": "Cut a run: keep the documents whose score reaches a threshold.",
-    "threshold curve": "Show what every threshold on a run's scores gains and costs.",
-    "ltrf train": "Train a ranker that also filters: the best epoch and the threshold are those of the highest "
-    "validation nDCGf.",
-    "ltrf score": "Rank documents with an f-ranker, and leave out what must not be shown.",
-    "ltrf compare": "Compare losses and baselines that rank and filter, on queries that none of them has seen.",
-    "ltrf tune": "Search at random for settings that make an f-ranker better; the validation nDCGf decides.",
-    "study negative-labels": "Find what negative labels do to nDCG: bounds, order of runs, reliability, stability, "
-    "sensitivity.",
-    "study gain-discount": "Find which gain and discount make nDCG most reliable, and how far those that people use "
-    "are from it.",
-    "study incomplete-judgments": "Find which of bpref, infAP and nDCG bears incomplete judgments: order of runs, "
-    "decisions, binary and graded.",
-    "study forbidden-documents": "Find which nDCG to trust where documents must be filtered out, and which loss learns "
-    "to do so.",
-    "report": "Put everything on one page: who wins, whether it is real, every topic explained, how far to trust it.",
-    "measures": "List all measures, or describe one.",
-    "simulate": "Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.",
-    "demo": "Take the five-minute tour on a simulated collection.",
-}
-
-# Commands of two words, by the first of them.
-GROUPS = {
-    "threshold": "Cut result lists: find the threshold, apply it, see the whole curve.",
-    "ltrf": "Learn to rank and filter: train rankers that leave out what must not be shown, and use them.",
-    "study": "Make the experiments of a paper anew: its tables and figures on your collections, beside the published.",
-}
 
 app = App(
     name="gainful",
@@ -81,21 +38,29 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-groups: dict[str, App] = {}
-for place, (command, headline) in enumerate(COMMANDS.items()):
-    first, _, second = command.partition(" ")
-    if second and first not in groups:
-        groups[first] = App(name=first, help=GROUPS[first], sort_key=place)
-        app.command(groups[first])
-    home = groups[first] if second else app
-    function = (second or first).replace("-", "_")
-    home.command(
-        f"gainful.cli.{first}:{function}",
-        name=second or first,
-        help=headline,
-        help_epilogue=epilogue(command),
-        sort_key=place,
-    )
+
+
+@cache
+def register(*only: str) -> None:
+    """Make commands from functions, all of them or those of a name or group: what is not asked for is not imported."""
+    groups: dict[str, App] = {}
+    for place, (name, command) in enumerate(COMMANDS.items()):
+        first, _, second = name.partition(" ")
+        if only and first not in only:
+            continue
+        if second and first not in groups:
+            groups[first] = App(name=first, help=GROUPS[first], sort_key=place)
+            app.command(groups[first])
+        function = made(command)
+        (groups[first] if second else app).command(
+            function,
+            name=second or first,
+            help=headline(function),
+            help_epilogue=f"Example: {command.example}",
+            sort_key=place,
+        )
+    if not only:
+        app.register_install_completion_command()
 
 
 def main(tokens: Sequence[str] | None = None) -> int:
@@ -124,7 +89,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
     except CycloptsError as error:
         return _fail(f"{misunderstood(error)} Try 'gainful {_known_command(words)}--help'.", status=2)
     except GainfulError as error:
-        return _fail(in_options(str(error)), status=1)
+        return _fail(str(error), status=1)
     except BrokenPipeError:
         return _silenced()
     except SystemExit:  # how rich leaves when the reader of the help text is gone
@@ -148,14 +113,19 @@ def _run(words: list[str]) -> int:
 
         trec_eval(*words[1:])
         return 0
-    status = app(words)
+    first = words[0] if words else ""
+    register(*([first] if first in GROUPS or first in COMMANDS else []))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GainfulWarning)  # the notes of the result say the same
+        spoken.set("shell")
+        status = app(words)
     return status if isinstance(status, int) else 0
 
 
 def _fail(message: str, *, status: int) -> int:
     _flush(sys.stdout)
     with suppress(OSError):  # nobody listens: the status tells it
-        print(f"gainful: error: {shown_lines(message)}", file=sys.stderr, flush=True)
+        print(f"gainful: error: {printable_lines(message)}", file=sys.stderr, flush=True)
     _flush(sys.stderr)
     return status
 

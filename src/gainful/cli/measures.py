@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from gainful.cli.output import Output, Table, as_csv, as_json, as_table, chosen_format, emit, note
+from cyclopts import Parameter
+
+from gainful.cli.output import as_csv, as_json, chosen_format, emit, note, on_terminal
 from gainful.errors import MeasureError
-from gainful.measures import PRESETS, REGISTRY, Definition, load_installed, parse_measure
-from gainful.measures.parameters import Value, write
+from gainful.results import Table
+
+if TYPE_CHECKING:
+    from gainful.measures import Definition
 
 _BETTER = {"better": "higher", "worse": "lower", "neither": "-"}
 
@@ -18,7 +22,7 @@ def measures(
     /,
     *,
     format: Literal["table", "csv", "json"] | None = None,
-    output: Output = None,
+    output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
 ) -> None:
     """List all measures, or describe one.
 
@@ -31,6 +35,8 @@ def measures(
     output
         Write to this file instead of the screen.
     """
+    from gainful.measures import REGISTRY, load_installed
+
     problems = load_installed() if name is None else ()
     found = list(REGISTRY.values()) if name is None else [definition_of(name)]
     entries = [describe(definition) for definition in found]
@@ -41,8 +47,7 @@ def measures(
             columns = ("name", "signature", "summary", "better", "reference")
             text = as_csv(columns, ([str(entry[column]) for column in columns] for entry in entries))
         case _:
-            terminal = output is None and sys.stdout.isatty()
-            text = as_table(_listing(entries), terminal=terminal) if name is None else _page(found[0])
+            text = _listing(entries).text(terminal=on_terminal(output)) if name is None else _page(found[0])
     emit(text, output)
     for problem in problems:
         note(f"note: {problem}")
@@ -50,6 +55,8 @@ def measures(
 
 def definition_of(text: str) -> Definition:
     """The measure behind a name, with or without the cutoff that it may need."""
+    from gainful.measures import parse_measure
+
     problem: MeasureError | None = None
     for cutoff in ("", "@10", "@0.1"):
         try:
@@ -61,6 +68,8 @@ def definition_of(text: str) -> Definition:
 
 def describe(definition: Definition) -> dict[str, object]:
     """What there is to know of a measure, ready for JSON."""
+    from gainful.measures import PRESETS
+
     return {
         "name": definition.name,
         "signature": definition.signature,
@@ -88,12 +97,18 @@ def _plain(default: object) -> object:
 
 
 def _listing(entries: list[dict[str, object]]) -> Table:
-    rows = [[str(entry[key]) for key in ("signature", "summary", "better", "cite")] for entry in entries]
-    return Table(header=["measure", "what it is", "better", "reference"], rows=rows, names=(0, 1, 2, 3), prose=True)
+    import polars as pl
+
+    headers = {"signature": "measure", "summary": "what it is", "better": "better", "cite": "reference"}
+    frame = pl.DataFrame({name: [str(entry[name]) for entry in entries] for name in headers})
+    return Table.of("measures", frame, headers, prose=True)
 
 
 def _page(definition: Definition) -> str:
     """The measure's docstring and the facts around it."""
+    from gainful.measures import PRESETS
+    from gainful.measures.parameters import write
+
     lines = [definition.signature, "", definition.doc, ""]
     facts = {
         "better": _BETTER[definition.higher],
@@ -107,12 +122,7 @@ def _page(definition: Definition) -> str:
     if definition.parameters:
         lines += ["Parameters:"]
         for name, parameter in definition.parameters.items():
-            default = "required" if parameter.required else f"default {_text(parameter.default)}"
+            default = "required" if parameter.required else f"default {write(parameter.default)}"  # type: ignore[arg-type]
             lines += [f"  {name:<10} {parameter.kind.wanted} ({default})"]
         lines += [""]
     return "\n".join([*lines, *(f"{name + ':':<12} {value}" for name, value in facts.items())]) + "\n"
-
-
-def _text(default: object) -> str:
-    value: Value = default  # type: ignore[assignment]
-    return write(value)

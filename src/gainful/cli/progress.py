@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from gainful.data.run import LargeRun, Run
-from gainful.io.read import iterate_runs
 from gainful.progress import tracked_by
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from gainful.data.run import LargeRun, Run
 
 T = TypeVar("T")
 
@@ -22,12 +22,14 @@ _MANY = 20
 
 
 @contextmanager
-def reading(runs: list[str]) -> Iterator[Iterable[str] | Iterable[Run | LargeRun]]:
-    """The runs to hand on: as given, or counted by a bar while they are consumed."""
+def reading(runs: list[str], *, here: bool) -> Iterator[Iterable[str] | Iterable[Run | LargeRun]]:
+    """The runs to hand on: as given, or counted by a bar while they are read `here`."""
     countable = all(Path(run).is_file() for run in runs)  # a folder or a pattern may hold any number
-    if (countable and len(runs) < _MANY) or not sys.stderr.isatty():
+    if not here or (countable and len(runs) < _MANY) or not sys.stderr.isatty():
         yield runs
         return
+    from gainful.io.read import iterate_runs
+
     with _bar() as bar:
         yield bar.track(iterate_runs(runs), total=len(runs) if countable else None, description="Reading runs")
 

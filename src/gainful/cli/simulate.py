@@ -7,34 +7,18 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from gainful.cli.inputs import Whole, whole
+from gainful.cli.call import Call
 from gainful.cli.output import as_json, note
-from gainful.cli.shell import shell_of
-from gainful.data.simulate import LABEL_SHARES, Collection
-from gainful.data.simulate import simulate as collection_of
 from gainful.errors import DataError
-from gainful.io.write import write_qrels, write_run
+from gainful.results import plural
+
+if TYPE_CHECKING:
+    from gainful.data.simulate.collection import Collection
 
 
-@shell_of(collection_of)
-def simulate(
-    folder: Path,
-    /,
-    *,
-    topics: Whole = 50,
-    systems: Whole = 60,
-    depth: Whole = 1000,
-    pool_depth: Whole = 20,
-    contributors: Annotated[int | None, Parameter(converter=whole)] = None,
-    team_size: Whole = 4,
-    spam: float = LABEL_SHARES[-2],
-    missing: float = 0.0,
-    seed: Whole = 0,
-) -> None:
+def simulate(call: Call, *, folder: Path) -> None:
     """Make a test collection.
 
     Parameters
@@ -43,21 +27,10 @@ def simulate(
         A new or empty folder: gets qrels.txt, runs/*.txt and collection.json, which has settings and systems.
     """
     refuse_if_occupied(folder)
-    collection = collection_of(
-        topics=topics,
-        systems=systems,
-        depth=depth,
-        pool_depth=pool_depth,
-        contributors=contributors,
-        team_size=team_size,
-        spam=spam,
-        missing=missing,
-        seed=seed,
-    )
+    collection = call.function(**call.own)
     write_collection(collection, folder)
     note(str(collection))
-    files = "1 file" if len(collection.runs) == 1 else f"{len(collection.runs)} files"
-    note(f"written to {folder}: qrels.txt, {files} in runs, collection.json")
+    note(f"written to {folder}: qrels.txt, {plural(len(collection.runs), 'file')} in runs, collection.json")
 
 
 def refuse_if_occupied(folder: Path) -> None:
@@ -75,6 +48,8 @@ def refuse_if_occupied(folder: Path) -> None:
 
 def write_collection(collection: Collection, folder: Path) -> None:
     """Write qrels, runs and settings: the folder appears with all of them, or not at all."""
+    from gainful.io.write import write_qrels, write_run
+
     with _appearing(folder) as draft:
         write_qrels(collection.qrels, draft / "qrels.txt")
         (draft / "runs").mkdir()

@@ -10,7 +10,7 @@ from getopt import GetoptError, gnu_getopt
 from cyclopts import CycloptsError
 
 from gainful._version import __version__
-from gainful.cli.examples import epilogue
+from gainful.cli.commands import COMMANDS
 from gainful.cli.output import emit, note
 
 VERSION = "10.0"
@@ -141,7 +141,7 @@ def _help(measures: list[str]) -> Iterator[str]:
     yield "A measure may have parameters: P.5,10, iprec_at_recall.0.1,0.2, ndcg.1=3,2=9, set_F.0.5, relstring.20."
     yield "Groups: official, set, all_trec. -h -m all_trec describes all measures, -h -m map one."
     yield ""
-    yield from (epilogue("trec_eval") or "").splitlines()
+    yield f"Example: {COMMANDS['trec_eval'].example}"
     if measures:
         from gainful.compat.trec_select import select
 

@@ -16,7 +16,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from gainful.data.qrels import Qrels
-from gainful.data.simulate import Collection, simulate
+from gainful.data.simulate import simulate
+from gainful.data.simulate.collection import Collection
 from gainful.errors import GainfulError
 
 SEEDS = (0, 1, 2, 3)

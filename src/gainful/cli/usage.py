@@ -1,4 +1,4 @@
-"""What went wrong, in the words of the command line."""
+"""Why a command line was not understood."""
 
 from __future__ import annotations
 
@@ -10,22 +10,7 @@ from cyclopts.exceptions import ConsumeMultipleError
 
 from gainful.errors import did_you_mean
 
-# Settings that messages of the library spell as in Python, and that are options of the same name here.
-_SETTING = re.compile(r"\b(degenerate|duplicates|engine|missing|splits|target|ties|unjudged)=(?:'(\w+)'|(\d+))")
-# What else a message says to those who write Python.
-_PYTHON = {
-    ", or give a dict {name: run}": "",
-    "; use read_runs": "",
-    "expected either a cut or a threshold,": "expected either --cut FILE or --threshold NUMBER,",
-}
 _VALUES = {Path: "FILE", float: "NUMBER", int: "NUMBER"}
-
-
-def in_options(message: str) -> str:
-    """A message of the library with ``duplicates='first'`` as ``--duplicates first``."""
-    for python, words in _PYTHON.items():
-        message = message.replace(python, words)
-    return _SETTING.sub(lambda found: f"--{found[1]} {found[2] or found[3]}", message)
 
 
 def misunderstood(error: CycloptsError) -> str:

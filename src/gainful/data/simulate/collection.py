@@ -30,10 +30,9 @@ import polars as pl
 
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.data.simulate import LABEL_SHARES
 from gainful.errors import GainfulError
 
-# Labels and their shares among the judgments: mean of the Web Tracks 2010-2014 (Carmel et al., SIGIR 2022, Table 3).
-LABEL_SHARES = {-2: 0.0434, 0: 0.7031, 1: 0.1749, 2: 0.0560, 3: 0.0116, 4: 0.0112}
 # How alike the topics' shares are; at 8 the middle 80 % of the topics have 8 to 46 % relevant in their pool.
 SHARE_CONCENTRATION = 8.0
 
@@ -141,52 +140,19 @@ class Collection:
         }
 
 
-def simulate(
+def draw(
     *,
-    topics: int = 50,
-    systems: int = 60,
-    depth: int = 1000,
-    pool_depth: int = 20,
-    contributors: int | None = None,
-    team_size: int = 4,
-    spam: float = LABEL_SHARES[-2],
-    missing: float = 0.0,
-    seed: int = 0,
+    topics: int,
+    systems: int,
+    depth: int,
+    pool_depth: int,
+    contributors: int | None,
+    team_size: int,
+    spam: float,
+    missing: float,
+    seed: int,
 ) -> Collection:
-    """Make a test collection with known truth: graded and negative labels, pooled judgments, runs of teams.
-
-    Parameters
-    ----------
-    topics
-        Number of topics; the first topics are the same whatever their number.
-    systems
-        Number of runs.
-    depth
-        Documents a run returns for a topic; about a fifth of the systems return fewer.
-    pool_depth
-        The documents down to this rank of every contributing run are judged.
-    contributors
-        Number of runs, drawn at random, that contribute to the pool; all of them if not given.
-    team_size
-        Runs a team; runs of a team are alike. 1 makes all systems independent.
-    spam
-        Expected share of spam (label -2) among the judgments.
-    missing
-        Probability that a system returns nothing for a topic; one of the contributors always returns something.
-    seed
-        Seed of everything random: the same arguments make the same collection.
-
-    Returns
-    -------
-    Collection
-        Qrels, runs, truth and settings.
-
-    Examples
-    --------
-    >>> collection = simulate(topics=5, systems=8, depth=100, seed=1)
-    >>> len(collection.runs), collection.qrels.topics
-    (8, ['101', '102', '103', '104', '105'])
-    """
+    """What `simulate` returns, with all of its parameters given."""
     systems = _integer("systems", systems, 1)
     contributors = systems if contributors is None else _integer("contributors", contributors, 1, systems)
     settings: dict[str, int | float] = {

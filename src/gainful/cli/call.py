@@ -1,0 +1,186 @@
+"""One call of a command: what is checked before, the work itself, and where its result goes."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gainful.cli.output import check_targets, chosen_format, emit, note, printed
+from gainful.cli.progress import bars, reading
+from gainful.engine.options import Dask
+from gainful.errors import DataError, GainfulError, MeasureError
+
+if TYPE_CHECKING:
+    from gainful.results import Result
+
+# Options that name files to be read.
+_READ = ("scores", "filter_run", "cut", "validation", "test", "examples", "also")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What a command line asks for.
+
+    Parameters
+    ----------
+    function
+        What is called.
+    word, own, settings
+        Its parameters by name: those without an option, those with one, and those of its dataclass of settings.
+    shared
+        What judgments, runs and engines come with, where it is not the default.
+    shown
+        format, output, chart and save.
+    saves
+        Whether the result can be saved.
+    """
+
+    function: Callable[..., Any]
+    word: Mapping[str, Any]
+    own: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    shared: Mapping[str, Any]
+    shown: Mapping[str, Any]
+    saves: bool = False
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All words without an option, in order."""
+        return tuple(word for value in self.word.values() for word in ([value] if isinstance(value, str) else value))
+
+    def changed(self, **own: Any) -> Call:
+        """The same with other values of the function's own parameters."""
+        return replace(self, own={**self.own, **own})
+
+    def with_words(self, **word: Any) -> Call:
+        """The same with other values for what stands without an option."""
+        return replace(self, word=word)
+
+    def check(self, written: Iterable[Path | None] = ()) -> None:
+        """Refuse, before any work, what cannot be written or would write over what is read."""
+        targets = [*written, *(self.shown.get(name) for name in ("output", "chart", "save"))]
+        check_targets([target for target in targets if target is not None], self._inputs())
+        if "format" in self.shown:
+            chosen_format(self.shown["format"], self.shown["output"])
+        if self.shown.get("chart") is not None:
+            from gainful.charts import check_chart_path
+
+            check_chart_path(self.shown["chart"])
+        if self.shown.get("save") is not None:
+            check_save = getattr(sys.modules[self.function.__module__], "check_save", None)
+            if check_save is not None:
+                check_save(self.shown["save"])
+
+    def _inputs(self) -> Iterator[str]:
+        yield from self.files
+        for name, value in {**self.own, **self.shared}.items():
+            for item in _flat(value):
+                if isinstance(item, str) and item.startswith("@"):  # a measure in a file
+                    yield item[1:]
+                # The --test of `compare` is a word, that of `ltrf train` a path.
+                elif isinstance(item, Path) or (name in ("filter_run", "also") and isinstance(item, str)):
+                    yield str(item)
+
+    def result(self) -> Any:
+        """What the function returns, with bars while it works."""
+        import polars  # noqa: F401 (takes over Ctrl-C, and lets it wait for what may never come: a line from a pipe, say)
+
+        if hasattr(signal, "siginterrupt"):
+            signal.siginterrupt(signal.SIGINT, True)
+        with bars(), self._positional() as positional:
+            keywords = {name: value for name, value in self.own.items() if value != () or name != "measures"}
+            return self.function(*positional, **keywords, **self._settings(), **self._options())
+
+    @contextmanager
+    def _positional(self) -> Iterator[list[Any]]:
+        words = dict(self.word)
+        if "collections" in words:
+            yield [words["collections"]]
+            return
+        if "source" in words:
+            files = words["source"]
+            if self.shared.get("scores") is not None:
+                if files:
+                    raise DataError(f"expected either judgments and runs or --scores FILE, got both: {' '.join(files)}")
+                yield [self.shared["scores"]]
+                return
+            if len(files) < 2:
+                got = f"only {files[0]!r}" if files else "none"
+                raise DataError(f"expected judgments and runs, or --scores FILE, got {got}")
+            words = {"qrels": files[0], "runs": files[1:]}
+        if "runs" not in words:
+            yield list(words.values())
+            return
+        runs = list(words.pop("runs"))
+        refuse_measures(runs)
+        here = "engine" not in self.shared and "keep_going" not in self.shared
+        with reading(runs, here=here) as given:
+            yield [*words.values(), given if runs else ()]
+
+    def _settings(self) -> dict[str, Any]:
+        if not self.settings:
+            return {}
+        from gainful.ltrf.settings import Settings
+
+        return {"settings": Settings(**self.settings)}
+
+    def _options(self) -> dict[str, Any]:
+        """The options as the function takes them: an engine is one value."""
+        given = {name: value for name, value in self.shared.items() if name not in ("scores", "address", "workers")}
+        where = {name: self.shared[name] for name in ("address", "workers") if name in self.shared}
+        if given.get("engine") == "dask":
+            given["engine"] = Dask(**where)
+        elif where:
+            name = next(iter(where))
+            raise GainfulError(f"--{name} {where[name]}: expected --engine dask with it")
+        return given
+
+    def finish(self) -> int:
+        """Work, then show; 1 where runs were left out."""
+        found = self.result()
+        self.show(found)
+        return 1 if any(note.code == "failed" for note in found.notes()) else 0
+
+    def show(self, found: Result, text: str | None = None) -> None:
+        """Print or write a result, or a text in its place; save it and draw its chart; then tell what must be known."""
+        output, chart, save = (self.shown.get(name) for name in ("output", "chart", "save"))
+        emit(printed(found, self.shown["format"], output) if text is None else text, output)
+        if chart is not None:
+            from gainful.charts import save_chart
+
+            save_chart(found.chart(), chart)
+        if save is not None:
+            found.save(save)  # type: ignore[attr-defined]
+        for remark in found.notes():
+            note(f"{'failed' if remark.code == 'failed' else 'note'}: {remark.text}")
+        note(str(found.settings))
+        for name, path in {"chart": chart, "saved to": save}.items():
+            if path is not None:
+                note(f"{name}: {path}")
+
+
+def refuse_measures(runs: list[str]) -> None:
+    """``-m nDCG@10 AP`` asks for a run called AP: say what was meant."""
+    for name in runs:
+        if name != "-" and not os.path.exists(name):
+            from gainful.measures import parse_measures
+
+            with suppress(MeasureError):
+                parse_measures(name)
+                raise DataError(f"{name}: no such file; if you mean the measure, write -m {shlex.quote(name)}")
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    """The single values of lists, and of pairs in lists."""
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _flat(inner)
+    else:
+        yield value
