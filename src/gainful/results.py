@@ -121,7 +121,7 @@ _PRINTED: dict[Kind, Callable[[Any], str]] = {
     "count": lambda value: number(value, whole=True),
     "level": "{:g}".format,
     "p": lambda value: "<0.0001" if value < 0.00005 else number(value),  # never 0.0000, which no p-value is
-    "signed": "{:z+.4f}".format,
+    "signed": "{:+z.4f}".format,
     "variance": "{:.6f}".format,
     "number": "{:.6g}".format,
 }

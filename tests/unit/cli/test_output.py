@@ -6,52 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gainful.cli.output import (
-    Table,
-    as_csv,
-    as_json,
-    as_latex,
-    as_table,
-    check_targets,
-    chosen_format,
-    emit,
-    note,
-    number,
-)
+from gainful.cli.output import as_csv, as_json, check_targets, chosen_format, emit, note
 from gainful.errors import DataError
-
-
-class TestNumber:
-    @pytest.mark.parametrize(
-        ("value", "text"),
-        [(0.12345, "0.1235"), (1, "1.0000"), (-0.00001, "0.0000"), (-0.5, "-0.5000"), (math.nan, "-"), (None, "-")],
-    )
-    def test_four_decimals(self, value, text):
-        assert number(value) == text
-
-    def test_counts(self):
-        assert number(1234.0, whole=True) == "1234"
-        assert number(0.5, whole=True) == "0.5000"
-
-
-class TestTable:
-    def test_numbers_to_the_right(self):
-        table = Table(header=["run", "x"], rows=[["a", "1"], ["bb", "10"]])
-        assert as_table(table, terminal=False).splitlines() == ["run    x", "────────", "a      1", "bb    10"]
-
-    def test_no_colours_without_a_terminal(self, monkeypatch):
-        monkeypatch.setenv("FORCE_COLOR", "1")
-        table = Table(header=["run", "x"], rows=[["a", "1"]], best=frozenset({(0, 1)}))
-        assert "\x1b" not in as_table(table, terminal=False)
-
-    def test_prose_is_folded(self):
-        table = Table(header=["name", "text"], rows=[["a", "word " * 100]], names=(0, 1), prose=True)
-        lines = as_table(table, terminal=False).splitlines()
-        assert len(lines) > 5
-        assert max(map(len, lines)) <= 100
-
-    def test_bytes_of_another_encoding_are_visible(self):
-        assert "\\U0010ffe9" in as_table(Table(header=["run"], rows=[["\U0010ffe9"]]), terminal=False)
 
 
 def test_csv_quotes_what_needs_it():
@@ -63,29 +19,6 @@ def test_json_has_no_nan():
         "a": [None, ["inf", "-inf"]],
         "1": 0.1,
     }
-
-
-class TestLatex:
-    def test_every_special_character(self):
-        text = as_latex(Table(header=["run"], rows=[[r"a&b%c$d#e_f{g}h~i^j\k"]]))
-        expected = r"a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\"
-        assert text.splitlines()[4] == expected
-
-    def test_characters_that_print_as_others(self):
-        text = as_latex(Table(header=["run"], rows=[["a<b>c|d--e---f-g"]]))
-        assert text.splitlines()[4] == r"a\textless{}b\textgreater{}c\textbar{}d-{}-e-{}-{}-f-g \\"
-
-    @pytest.mark.parametrize("name", ["[1]", "*x"])
-    def test_no_name_becomes_an_argument(self, name):
-        lines = as_latex(Table(header=[name, "x"], rows=[[name, "1"]])).splitlines()
-        assert lines[2] == rf"{{}}{name} & x \\"
-        assert lines[4] == rf"{{}}{name} & 1 \\"
-
-    def test_columns_and_numbers(self):
-        table = Table(header=["rank", "document", "x"], rows=[["1", "-d", "-0.5"], ["2", "e", "-"]], names=(1,))
-        lines = as_latex(table).splitlines()
-        assert lines[0] == r"\begin{tabular}{rlr}"
-        assert lines[4:6] == [r"1 & -d & $-$0.5 \\", r"2 & e & - \\"]
 
 
 def test_notes_do_not_obey_the_names_in_them(capsys):
