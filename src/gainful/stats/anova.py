@@ -1,4 +1,4 @@
-"""Analysis of variance of a crossed table with one number a cell, for any number of tables in one call."""
+"""Analysis of variance of a crossed table with one number per cell, for any number of tables in one call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ratios: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TwoWay:
-    """Mean squares of tables of rows × columns: one number a table.
+    """Mean squares of tables of rows × columns: one number per table.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from gainful.stats.resample import FloatArray
 
@@ -34,14 +34,14 @@ def t_power(effect: Any, n: Any, alpha: float) -> FloatArray:
 
 
 def anova_power(effect: Any, n: Any, groups: int, alpha: float) -> FloatArray:
-    """Power of the one-way analysis of variance with n values a group.
+    """Power of the one-way analysis of variance with n values per group.
 
     Parameters
     ----------
     effect
         Σ(mean of a group − mean of all)² over the variance within groups. At least D²/(2σ²) if two groups differ by D.
     n
-        Values a group, at least 2.
+        Values per group, at least 2.
     groups
         How many groups.
     alpha
@@ -69,7 +69,7 @@ def expected_width(variance: Any, n: Any, alpha: float) -> FloatArray:
     n = np.asarray(n, np.float64)
     df = n - 1.0
     log_bias = special.gammaln((df + 1.0) / 2.0) - special.gammaln(df / 2.0) + np.log(2.0 / df) / 2.0
-    return np.asarray(2.0 * stats.t.isf(alpha / 2.0, df) * np.sqrt(variance / n) * np.exp(log_bias), np.float64)
+    return np.asarray(-2.0 * special.stdtrit(df, alpha / 2.0) * np.sqrt(variance / n) * np.exp(log_bias), np.float64)
 
 
 def smallest(suffices: Callable[[IntArray], NDArray[np.bool_]], count: int, *, largest: int) -> IntArray:
@@ -78,7 +78,7 @@ def smallest(suffices: Callable[[IntArray], NDArray[np.bool_]], count: int, *, l
     Parameters
     ----------
     suffices
-        Of one size a question, whether it is enough; once it is, every larger size must be.
+        Of one size per question, whether it is enough; once it is, every larger size must be.
     count
         How many questions are asked at once.
     largest
@@ -100,7 +100,9 @@ def smallest(suffices: Callable[[IntArray], NDArray[np.bool_]], count: int, *, l
 
 
 def _f_power(noncentrality: Any, df1: float, df2: Any, alpha: float) -> FloatArray:
+    from scipy import stats  # slow to import; scipy.special.ncfdtr is NaN for some noncentralities above 1000
+
     noncentrality = np.asarray(noncentrality, np.float64)
     within = np.clip(noncentrality, _LEAST, _MOST)
-    power = stats.ncf.sf(stats.f.isf(alpha, df1, df2), df1, df2, within)
+    power = stats.ncf.sf(special.fdtri(df1, df2, 1.0 - alpha), df1, df2, within)
     return np.asarray(np.where(np.isinf(noncentrality), 1.0, power), np.float64)
