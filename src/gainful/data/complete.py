@@ -10,6 +10,7 @@ import numpy as np
 from gainful.data.policies import Gaps, Policies
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import DataError, check_choice
+from gainful.results import Note, plural
 
 # Sums over millions of topics must still be numbers.
 _LARGEST = 1e300
@@ -50,6 +51,21 @@ def complete_matrices(
         )
     remedy = _remedy(scores.policies)
     return tuple(_complete(scores[measure], gaps, least_topics, remedy) for measure in scores.measures)
+
+
+def gap_notes(scores: Scores) -> tuple[Note, ...]:
+    """Per measure, how many topics are left out because some run has no score for them."""
+    absent = {measure: int(np.isnan(scores[measure].values).any(axis=0).sum()) for measure in scores.measures}
+    return tuple(
+        Note(
+            "dropped-topics",
+            measure,
+            f"By {measure}, {number} of {plural(len(scores.topics), 'topic')} {'is' if number == 1 else 'are'} left "
+            "out: some run has no score there.",
+        )
+        for measure, number in absent.items()
+        if number
+    )
 
 
 def _remedy(policies: Policies | None) -> str:

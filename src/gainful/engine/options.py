@@ -23,4 +23,4 @@ class Dask:
     workers: int | None = None
 
 
-Engine: TypeAlias = "Literal['local'] | Dask"
+Engine: TypeAlias = Literal["local"] | Dask

@@ -5,19 +5,20 @@ Nothing heavy is imported before it is needed: the command line reads signatures
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
 from gainful.engine.options import Dask, Engine
 from gainful.errors import DataError, GainfulError, PolicyError
+from gainful.results import Settings, plural
 
 if TYPE_CHECKING:
     from gainful.data.rankings import Rankings
     from gainful.data.scores import Scores
     from gainful.measures import Measure
 
-__all__ = ["DEFAULT_MEASURES", "Dask", "Engine", "Measures", "Options", "rankings_of", "scores_of"]
+__all__ = ["DEFAULT_MEASURES", "Dask", "Engine", "Measures", "Options", "rankings_of", "scores_of", "settings_of"]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 Measures: TypeAlias = "str | Measure | Iterable[str | Measure] | None"
@@ -95,6 +96,27 @@ def scores_of(
             )
     scores = read_scores(source, lower_is_better=options.get("lower_is_better", ()))
     return scores if measures is None else scores.only([measures] if isinstance(measures, str) else list(measures))
+
+
+def settings_of(function: Callable[..., Any], given: Mapping[str, Any], scores: Scores) -> Settings:
+    """What repeats an analysis of scores: the parameters of its function, and what must be known of the scores.
+
+    Parameters
+    ----------
+    function, given
+        The public function, and its ``locals()``.
+    scores
+        What it works on.
+    """
+    from gainful.data.complete import gap_notes
+
+    return Settings.of(
+        function,
+        given,
+        data=f"{plural(len(scores.systems), 'run')}, {plural(len(scores.topics), 'topic')}",
+        policies=scores.policies,
+        notes=(*getattr(scores, "notes", tuple)(), *gap_notes(scores)),
+    )
 
 
 def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 0) -> Rankings:
