@@ -27,6 +27,7 @@ from .data.scores import Scores as Scores
 from .data.simulate.collection import Collection as Collection
 from .data.simulate.collection import Truth as Truth
 from .data.simulate import simulate as simulate
+from .engine.options import Dask as Dask
 from .errors import DataError as DataError
 from .errors import GainfulError as GainfulError
 from .errors import GainfulWarning as GainfulWarning
@@ -55,6 +56,7 @@ from .tune.threshold import threshold_curve as threshold_curve
 from .tune.threshold.curve import ThresholdCurve as ThresholdCurve
 from .tune.threshold.result import Threshold as Threshold
 from .tune.threshold.result import apply_threshold as apply_threshold
+from .verbs.align import align as align
 from .verbs.compare import Comparison as Comparison
 from .verbs.compare import compare as compare
 from .verbs.evaluate import evaluate as evaluate

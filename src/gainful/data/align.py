@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gainful.data.chunks import Unjudged, gathered, whole_topics
+from gainful.data.chunks import TopicsWithoutJudgments, gathered, whole_topics
 from gainful.data.policies import Policies
 from gainful.data.pool import Pool, keys, make_pool, repeated_rows, runs_of_equal, topic_numbers
 from gainful.data.qrels import Qrels
-from gainful.data.rankings import BoolArray, IntArray, Rankings
-from gainful.data.run import LargeRun, Run
+from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments, Rankings
+from gainful.data.run import LargeRun, Run, UnreadRun, check_name
 from gainful.errors import DataError, PolicyError
+from gainful.results import Note
 
 # Rows of a run that one thread takes at a time: large enough to amortise a call, small enough to stay in cache.
 PIECE = 1 << 19
@@ -38,6 +39,7 @@ class _Rules:
     pool: Pool
     policies: Policies
     single: bool  # trec_eval held scores as float32: what tied there must tie here
+    documents: float  # how many of each ranking are listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +59,8 @@ class _Hits:
     document: IntArray
     tie_first: IntArray
     tie_last: IntArray
+    tied: FloatArray  # per segment, whether all its documents have the same score; NaN if there is only one
+    listed: ListedDocuments | None  # whose row is the topic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +68,10 @@ class _Joined:
     """What is kept of one run."""
 
     counts: IntArray  # per topic
+    tied: FloatArray  # per topic
     hits: list[_Hits]
     ignored: int
+    stranger: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,13 @@ class _ScatteredError(Exception):
 
 
 def align(
-    qrels: Qrels, runs: Iterable[Run | LargeRun], policies: Policies | None = None, *, exact: bool = False
+    qrels: Qrels,
+    runs: Iterable[Run | LargeRun | UnreadRun],
+    policies: Policies | None = None,
+    *,
+    exact: bool = False,
+    documents: float = 0,
+    keep_going: bool = False,
 ) -> Rankings:
     """Join runs with qrels.
 
@@ -96,6 +108,10 @@ def align(
         `ties`, `unjudged`, `missing` and `duplicates` are honoured here.
     exact
         Compare scores as float64 under ties='trec' too, as trec_eval does since version 10.
+    documents
+        How many documents of each ranking to list, judged or not; infinity for all.
+    keep_going
+        Leave out runs that are refused, and say so in `failed`; there may be none left then.
 
     Returns
     -------
@@ -104,19 +120,29 @@ def align(
     """
     policies = policies or Policies()
     pool = make_pool(qrels, policies.duplicates)
-    names: list[str] = []
-    joined: list[_Joined] = []
+    rules = _Rules(pool, policies, policies.ties == "trec" and not exact, documents)
+    joined: dict[str, _Joined] = {}
+    failed: list[tuple[str, str]] = []
+    notes: list[Note] = []
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
         for run in runs:
-            if run.name in names:
-                raise DataError(f"Two runs are named {run.name!r}: give each run its own name.")
-            found = _join(run, _Rules(pool, policies, single=policies.ties == "trec" and not exact), threads)
-            _check_missing(run.name, pool, found.counts, policies)
-            names.append(run.name)
-            joined.append(found)
-    if not names:
+            if isinstance(run, UnreadRun):
+                failed.append((run.source, run.reason))
+                continue
+            try:
+                check_name(run.name, joined)
+                found = _join(run, rules, threads)
+                check_missing(run.name, pool.topics, found.counts > 0, policies)
+            except (DataError, PolicyError) as error:
+                if not keep_going:
+                    raise
+                failed.append((run.source or repr(run.name), str(error)))
+                continue
+            joined[run.name] = found
+            notes += run.notes
+    if not joined and not failed:
         raise DataError("expected at least one run, got none")
-    return _assemble(pool, names, joined, policies)
+    return replace(_assemble(rules, joined), failed=tuple(failed), run_notes=tuple(notes))
 
 
 def _join(run: Run | LargeRun, rules: _Rules, threads: ThreadPoolExecutor) -> _Joined:
@@ -129,11 +155,13 @@ def _join(run: Run | LargeRun, rules: _Rules, threads: ThreadPoolExecutor) -> _J
     pieces = list(_split(whole))
     apply = threads.map if len(pieces) > 1 else map  # starting threads costs more than a small run
     found = apply(lambda piece: _match(piece, rules), pieces)
-    return _collect(found, run.name, rules.pool, unknown.n_unique)
+    unjudged = TopicsWithoutJudgments()
+    unjudged.add(unknown)
+    return _collect(found, run.name, rules.pool, unjudged)
 
 
 def _join_large(run: LargeRun, rules: _Rules, threads: ThreadPoolExecutor, *, scattered: bool) -> _Joined:
-    unjudged = Unjudged()
+    unjudged = TopicsWithoutJudgments()
     pool = rules.pool
 
     def pieces() -> Iterator[_Piece]:
@@ -156,14 +184,15 @@ def _join_large(run: LargeRun, rules: _Rules, threads: ThreadPoolExecutor, *, sc
         while ahead:
             yield ahead.popleft().result()
 
-    return _collect(found(), run.name, pool, unjudged.__len__)
+    return _collect(found(), run.name, pool, unjudged)
 
 
 def _collect(
-    found: Iterable[tuple[_Piece, _Hits] | _Twice], name: str, pool: Pool, ignored: Callable[[], int]
+    found: Iterable[tuple[_Piece, _Hits] | _Twice], name: str, pool: Pool, unjudged: TopicsWithoutJudgments
 ) -> _Joined:
     """All that was found; or the first duplicate, once the whole run was seen to be readable."""
     counts = np.zeros(len(pool.topics), np.int64)
+    tied = np.full(len(pool.topics), np.nan)
     hits: list[_Hits] = []
     twice: list[_Twice] = []
     for item in found:
@@ -172,6 +201,7 @@ def _collect(
         else:
             piece, matched = item
             counts[piece.topic] = np.diff(piece.start)
+            tied[piece.topic] = matched.tied
             hits.append(matched)
     if twice:
         first = min(twice, key=lambda item: item.topic)
@@ -179,12 +209,14 @@ def _collect(
             f"run {name!r}: document {first.doc!r} appears twice in topic {pool.topics[first.topic]!r}: "
             "remove one, or use duplicates='first' to keep the first."
         )
-    return _Joined(counts, hits, ignored())
+    return _Joined(counts, tied, hits, len(unjudged), unjudged.first)
 
 
-def _assemble(pool: Pool, names: list[str], joined: list[_Joined], policies: Policies) -> Rankings:
+def _assemble(rules: _Rules, runs: dict[str, _Joined]) -> Rankings:
+    pool, policies, joined = rules.pool, rules.policies, list(runs.values())
     hits = [found for run in joined for found in run.hits]
-    row = _concatenate([found.topic + at * len(pool.topics) for at, run in enumerate(joined) for found in run.hits])
+    first_row = [at * len(pool.topics) for at, run in enumerate(joined) for _ in run.hits]
+    row = _concatenate([found.topic + first for found, first in zip(hits, first_row, strict=True)])
     rank = _concatenate([h.rank for h in hits])
     document = _concatenate([h.document for h in hits])
     order = _row_order(row, rank)
@@ -193,9 +225,9 @@ def _assemble(pool: Pool, names: list[str], joined: list[_Joined], policies: Pol
     if policies.ties == "expected":
         first = _concatenate([h.tie_first for h in hits])[order]
         last = _concatenate([h.tie_last for h in hits])[order]
-    total = np.concatenate([run.counts for run in joined])
+    total = _concatenate([run.counts for run in joined])
     rankings = Rankings(
-        systems=tuple(names),
+        systems=tuple(runs),
         topics=pool.topics,
         retrieved=total,
         present=total > 0,
@@ -208,8 +240,35 @@ def _assemble(pool: Pool, names: list[str], joined: list[_Joined], policies: Pol
         pool_grade=pool.grade,
         grades=pool.grades,
         ignored=tuple(run.ignored for run in joined),
+        policies=policies,
+        pool_doc=pool.doc,
+        tied=np.concatenate([np.zeros(0), *(run.tied for run in joined)]),
+        stranger=tuple(run.stranger for run in joined),
     )
-    return rankings.condensed() if policies.unjudged == "condensed" else rankings
+    if policies.unjudged == "condensed":
+        rankings = rankings.condensed()
+    if not rules.documents:
+        return rankings
+    listed = _listed([h.listed for h in hits if h.listed is not None], first_row, rules)
+    return replace(rankings, documents=rules.documents, listed=listed)
+
+
+def _listed(parts: list[ListedDocuments], first_row: list[int], rules: _Rules) -> ListedDocuments:
+    """The documents of all rankings, by row and rank."""
+    row = _concatenate([part.row + first for part, first in zip(parts, first_row, strict=True)])
+    rank = _concatenate([part.rank for part in parts])
+    order = _row_order(row, rank)
+    row, rank = row[order], rank[order]
+    doc_id = pl.concat([pl.Series(dtype=pl.String), *(part.doc_id for part in parts)], rechunk=True)
+    score = np.concatenate([np.zeros(0), *(part.score for part in parts)])[order]
+    document = _concatenate([part.document for part in parts])[order]
+    doc_id = doc_id if isinstance(order, slice) else doc_id.gather(order)
+    if rules.policies.unjudged == "condensed":
+        rank = np.arange(len(row)) - np.searchsorted(row, row) + 1
+        kept = np.flatnonzero(rank <= rules.documents)
+        row, rank, score, document = row[kept], rank[kept], score[kept], document[kept]
+        doc_id = doc_id.gather(kept)
+    return ListedDocuments(row=row, rank=rank, doc_id=doc_id, score=score, document=document)
 
 
 def _concatenate(parts: list[IntArray]) -> IntArray:
@@ -224,11 +283,12 @@ def _row_order(row: IntArray, rank: IntArray) -> IntArray | slice:
     return slice(None) if bool((key[1:] > key[:-1]).all()) else np.argsort(key)
 
 
-def _check_missing(name: str, pool: Pool, counts: IntArray, policies: Policies) -> None:
-    if policies.missing == "error" and not counts.all():
-        absent = [pool.topics[i] for i in np.flatnonzero(counts == 0)]
+def check_missing(name: str, topics: Sequence[str], present: BoolArray, policies: Policies) -> None:
+    """Refuse a run that lacks a judged topic, if the policy says so."""
+    if policies.missing == "error" and not present.all():
+        absent = [topics[i] for i in np.flatnonzero(~present).tolist()]
         raise PolicyError(
-            f"run {name!r} returns nothing for {len(absent)} of {len(pool.topics)} judged topics "
+            f"run {name!r} returns nothing for {len(absent)} of {len(topics)} judged topics "
             f"({_some(absent)}): use missing='empty' or missing='skip' to score it all the same."
         )
 
@@ -285,7 +345,8 @@ def _match(piece: _Piece, rules: _Rules) -> tuple[_Piece, _Hits] | _Twice:
         piece = _Piece(piece.doc.gather(once), piece.score.gather(once), piece.topic, start)
         key, lengths = key[once], np.diff(start)
     position, document = pool.find(piece.doc, piece.topic, lengths, key)
-    shift, first, last = _shifts(piece, rules)
+    shift, first, last, tied = _shifts(piece, rules)
+    listed = _first_documents(piece, shift, position, document, rules) if rules.documents else None
     begin = np.zeros(len(pool.topics), np.int64)
     begin[piece.topic] = piece.start[:-1]
     hit_topic = pool.topic[document]
@@ -297,12 +358,39 @@ def _match(piece: _Piece, rules: _Rules) -> tuple[_Piece, _Hits] | _Twice:
         place, document, hit_topic, before = place[order], document[order], hit_topic[order], before[order]
     rank = place - before
     if first is None or last is None:
-        return piece, _Hits(hit_topic, rank, document, rank, rank)
-    return piece, _Hits(hit_topic, rank, document, first[place] - before, last[place] - before)
+        return piece, _Hits(hit_topic, rank, document, rank, rank, tied, listed)
+    return piece, _Hits(hit_topic, rank, document, first[place] - before, last[place] - before, tied, listed)
 
 
-def _shifts(piece: _Piece, rules: _Rules) -> tuple[IntArray, IntArray | None, IntArray | None]:
-    """By how much each row moves when the piece is sorted; for ties='expected', the tied group at each place."""
+def _first_documents(
+    piece: _Piece, shift: IntArray, position: IntArray, document: IntArray, rules: _Rules
+) -> ListedDocuments:
+    """The first documents of each topic, whether in the pool or not; all judged ones if others are to be removed."""
+    n, lengths = len(piece.score), np.diff(piece.start)
+    row = np.empty(n, np.int64)
+    row[np.arange(n) + shift] = np.arange(n)  # which stands at each place
+    known = np.full(n, -1)
+    known[position] = document
+    known = known[row]
+    rank = np.arange(n) - np.repeat(piece.start[:-1], lengths) + 1
+    if rules.policies.unjudged == "condensed":
+        kept = np.flatnonzero(np.append(rules.pool.grade, -1)[known] >= 0)
+    else:
+        kept = np.flatnonzero(rank <= rules.documents)
+    return ListedDocuments(
+        row=np.repeat(piece.topic, lengths)[kept],
+        rank=rank[kept],
+        doc_id=piece.doc.gather(row[kept]) + "",  # a copy: a part of a column would hold all of it in memory
+        score=piece.score.gather(row[kept]).to_numpy(),
+        document=known[kept],
+    )
+
+
+def _shifts(piece: _Piece, rules: _Rules) -> tuple[IntArray, IntArray | None, IntArray | None, FloatArray]:
+    """By how much each row moves when the piece is sorted; for ties='expected', the tied group at each place.
+
+    Lastly, for each topic whether all its documents have the same score; NaN if it has only one.
+    """
     n = len(piece.score)
     # Zeros are not written to memory until they are touched: a sorted run costs nothing here.
     shift = np.zeros(n, np.int64)
@@ -319,16 +407,18 @@ def _shifts(piece: _Piece, rules: _Rules) -> tuple[IntArray, IntArray | None, In
         order = frame.select(by.cast(pl.Int64)).to_series().to_numpy()
         shift[order] = np.arange(n) - order
         score = score[order]
+    first, last = piece.start[:-1], piece.start[1:] - 1
+    all_tied = np.where(last > first, score[first] == score[last], np.nan)
     tied = score[1:] == score[:-1]
     tied[boundary] = False
     if rules.policies.ties == "trec":
         places, rows = _break_ties(tied, order, piece.doc)
         shift[rows] = places - rows
     if rules.policies.ties != "expected":
-        return shift, None, None
+        return shift, None, None, all_tied
     group = np.flatnonzero(np.append(n > 0, ~tied))
     size = np.diff(np.append(group, n))
-    return shift, np.repeat(group, size), np.repeat(group + size - 1, size)
+    return shift, np.repeat(group, size), np.repeat(group + size - 1, size), all_tied
 
 
 def _break_ties(tied: BoolArray, order: IntArray | None, doc: pl.Series) -> tuple[IntArray, IntArray]:

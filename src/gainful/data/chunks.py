@@ -19,10 +19,11 @@ _MOST_BINS = 1 << 10
 _BLOCK = 1 << 9
 
 
-class Unjudged:
+class TopicsWithoutJudgments:
     """Which topics of a run have no judgments: each is kept once, whatever is kept of its documents."""
 
     def __init__(self) -> None:
+        self.first: str | None = None
         self._known = pl.Series(dtype=pl.String)
         self._new: list[pl.Series] = []
         self._waiting = 0
@@ -30,6 +31,7 @@ class Unjudged:
     def add(self, topics: pl.Series) -> None:
         """Topics that may have been added before."""
         if len(topics):
+            self.first = topics[0] if self.first is None else self.first
             self._new.append(topics.unique())
             self._waiting += len(self._new[-1])
         # Seldom enough that all of it costs no more than sorting out as many topics once or twice.
@@ -74,7 +76,7 @@ def whole_topics(chunks: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(held, rechunk=True)
 
 
-def gathered(run: LargeRun, pool: Pool, unjudged: Unjudged) -> Iterator[pl.DataFrame]:
+def gathered(run: LargeRun, pool: Pool, unknown: TopicsWithoutJudgments) -> Iterator[pl.DataFrame]:
     """The judged topics of a run that has them scattered all over: brought together on disk, some at a time.
 
     Rows of a topic keep their order.
@@ -84,7 +86,7 @@ def gathered(run: LargeRun, pool: Pool, unjudged: Unjudged) -> Iterator[pl.DataF
     for chunk in _at_least(bins * _BLOCK, run.chunks()):
         values, start = runs_of_equal(chunk["query_id"])
         topic = topic_numbers(values, pool.codes)
-        unjudged.add(values.filter(pl.Series(topic < 0)))
+        unknown.add(values.filter(pl.Series(topic < 0)))
         at = np.repeat(np.where(topic < 0, -1, topic % bins), np.diff(start))
         order = np.argsort(at, kind="stable")
         edges = np.searchsorted(at[order], np.arange(bins + 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args, get_type_hints
 
 from gainful.errors import PolicyError, did_you_mean
 
@@ -15,13 +15,18 @@ Duplicates = Literal["error", "first"]
 # What analyses of complete tables do about a topic that some run has no score for.
 Gaps = Literal["error", "drop"]
 
-_VALUES: dict[str, tuple[str, ...]] = {
-    "ties": get_args(Ties),
-    "unjudged": get_args(Unjudged),
-    "missing": get_args(Missing),
-    "degenerate": get_args(Degenerate),
-    "duplicates": get_args(Duplicates),
-}
+
+class PolicyOptions(TypedDict, total=False):
+    """The policies as keywords of a function; see `Policies`."""
+
+    ties: Ties
+    unjudged: Unjudged
+    missing: Missing
+    degenerate: Degenerate
+    duplicates: Duplicates
+
+
+_VALUES: dict[str, tuple[str, ...]] = {name: get_args(hint) for name, hint in get_type_hints(PolicyOptions).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+
+from gainful.data.policies import Policies
+from gainful.results import Note
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -15,6 +19,30 @@ Scalar = TypeVar("Scalar", np.float64, np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ListedDocuments:
+    """The first documents of every ranking, judged or not, sorted by row then rank.
+
+    Parameters
+    ----------
+    row, rank
+        Per document, its row and its 1-based rank.
+    doc_id, score
+        Its name and its score, as in the run.
+    document
+        Its index in the pool; -1 if it is not in the pool.
+    """
+
+    row: IntArray
+    rank: IntArray
+    doc_id: pl.Series
+    score: FloatArray
+    document: IntArray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Rankings:
     """All rankings of all systems, reduced to the documents of the pool.
 
@@ -41,6 +69,23 @@ class Rankings:
         The distinct labels of the qrels, ascending.
     ignored
         Per system, how many topics of the run are not in the qrels.
+    policies
+        Those that the runs were joined under.
+    pool_doc
+        Per pool document, its name.
+    documents
+        How many documents of each ranking are listed.
+    listed
+        These documents; None if there are none.
+    tied
+        Per row, 1 if all its documents have the same score and 0 if not, NaN if there are fewer than two; None if that
+        is not known.
+    stranger
+        Per system, one of its topics that are not in the qrels; None if it has none.
+    failed
+        What could not be read or joined, with the reason; only where that was to be left out.
+    run_notes
+        What was noticed when the runs were read.
     """
 
     systems: tuple[str, ...]
@@ -56,6 +101,18 @@ class Rankings:
     pool_grade: IntArray
     grades: FloatArray
     ignored: tuple[int, ...]
+    policies: Policies = field(default_factory=Policies)
+    pool_doc: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))
+    documents: float = 0
+    listed: ListedDocuments | None = None
+    tied: FloatArray | None = None
+    stranger: tuple[str | None, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    run_notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        listed = f", the first {self.documents:g} documents listed" if self.listed is not None else ""
+        return f"Rankings({len(self.systems)} runs × {len(self.topics)} topics, {len(self.row)} hits{listed})"
 
     @property
     def n_rows(self) -> int:
@@ -120,7 +177,15 @@ class Rankings:
         kept = self.grade >= 0
         row, document = self.row[kept], self.document[kept]
         everything = np.ones(len(row), np.bool_)
-        slim = replace(self, row=row, document=document, retrieved=np.bincount(row, minlength=self.n_rows))
+        # What was listed of the first documents may lack some that are among the first now.
+        slim = replace(
+            self,
+            row=row,
+            document=document,
+            retrieved=np.bincount(row, minlength=self.n_rows),
+            documents=0,
+            listed=None,
+        )
         rank = slim.count_before(everything) + 1
         if self.tie_first is self.rank:
             return replace(slim, rank=rank, tie_first=rank, tie_last=rank)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 
 import polars as pl
 
 from gainful.data.columns import check_columns, check_finite
+from gainful.errors import DataError
+from gainful.results import Note
 
 RUN_SCHEMA = {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64()}
 
@@ -22,11 +24,17 @@ class Run:
         Columns ``query_id`` and ``doc_id`` (String) and ``score`` (Float64, finite); a ``rank`` column may
         follow and is carried along, but documents are ranked by score (see the `ties` policy).
     name
-        The system's name: the label of its row in every table.
+        The name of the run: the label of its row in every table.
+    source
+        The file it came from, for messages; nothing if it came from none, or not alone.
+    notes
+        What its reader noticed that changes how its scores must be read.
     """
 
     frame: pl.DataFrame
     name: str = "run"
+    source: str = ""
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         check_columns(self.frame, RUN_SCHEMA, f"run {self.name!r}")
@@ -52,18 +60,45 @@ class LargeRun:
     Parameters
     ----------
     name
-        The system's name.
+        The name of the run.
     chunks
         Gives the rows again from the start, in order, as frames of any length with the columns of `Run`.
     size
         About how many bytes of text all rows are.
+    source, notes
+        As for `Run`.
     """
 
     name: str
     chunks: Callable[[], Iterator[pl.DataFrame]]
     size: int
+    source: str = ""
+    notes: tuple[Note, ...] = ()
 
     def read(self) -> Run:
         """The run as a whole, in memory."""
         frames = list(self.chunks())
-        return Run(pl.concat(frames, rechunk=True) if frames else pl.DataFrame(schema=RUN_SCHEMA), self.name)
+        frame = pl.concat(frames, rechunk=True) if frames else pl.DataFrame(schema=RUN_SCHEMA)
+        return Run(frame, self.name, self.source, self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadRun:
+    """A run, or several, that could not be read.
+
+    Parameters
+    ----------
+    source
+        What was to be read.
+    reason
+        Why it could not be.
+    """
+
+    source: str
+    reason: str
+
+
+def check_name(name: str, others: Container[str]) -> None:
+    """Refuse a second run of the same name."""
+    if name in others:
+        raise DataError(f"two runs are called {name!r}; rename one, or give a dict {{name: run}}")

@@ -12,6 +12,7 @@ import polars as pl
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
+from gainful.results import Note
 
 Summary = Literal["mean", "sum", "gmean"]
 # trec_eval's floor under a geometric mean: one topic of 0 must not decide it alone.
@@ -103,6 +104,8 @@ class Scores:
         Per measure, the topics for which it is undefined in some system.
     failed
         What was to be scored and could not be read, with the reason; only where that was to be left out.
+    run_notes
+        What makes runs look wrong.
     """
 
     values: FloatArray
@@ -118,6 +121,7 @@ class Scores:
     ignored: tuple[int, ...]
     undefined: tuple[int, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    run_notes: tuple[Note, ...] = ()
 
     def __contains__(self, measure: object) -> bool:
         return self.spellings.get(str(measure), str(measure)) in self.measures

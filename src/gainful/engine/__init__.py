@@ -12,10 +12,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
+from gainful.engine.options import Dask
 from gainful.errors import GainfulError, check_choice
-from gainful.stats.resample import Apply, here
+from gainful.parallel import Apply, here
 
-__all__ = ["Engine", "Work", "open_engine"]
+__all__ = ["Dask", "Engine", "Work", "open_engine"]
 
 Engine = Literal["local", "dask"]
 
@@ -35,7 +36,7 @@ class Work(Protocol):
 
     @property
     def map(self) -> Apply:
-        """Go through pieces of work; see `gainful.stats.resample.Apply`."""
+        """Go through pieces of work; see `gainful.parallel.Apply`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +47,34 @@ class Local:
     map: Apply = here
 
 
-_Settings = tuple[str | None, int | None]
-_opened: ContextVar[tuple[_Settings, Work] | None] = ContextVar("opened", default=None)
+_opened: ContextVar[tuple[Dask, Work] | None] = ContextVar("opened", default=None)
+
+
+def engine_of(engine: str | Dask, scheduler: str | None = None, workers: int | None = None) -> Literal["local"] | Dask:
+    """The engine that three words stand for."""
+    if isinstance(engine, Dask):
+        return engine
+    check_choice("engine", engine, get_args(Engine))
+    if engine == "dask":
+        return Dask(address=scheduler, workers=workers)
+    for name, value in {"scheduler": scheduler, "workers": workers}.items():
+        if value is not None:
+            raise GainfulError(f"{name}: expected engine='dask' with it, got engine='local'")
+    return "local"
 
 
 @contextmanager
 def open_engine(
-    engine: Engine = "local", *, scheduler: str | None = None, workers: int | None = None
+    engine: str | Dask = "local", *, scheduler: str | None = None, workers: int | None = None
 ) -> Iterator[Work]:
     """What does the work inside; an engine that is open already with the same settings is used again.
 
     Parameters
     ----------
     engine
-        Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
-    scheduler
-        With engine dask: the address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are
-        started on this machine, and ended afterwards.
-    workers
-        With engine dask: how many workers to start on this machine; one a core by default.
+        Where to compute: local (in this process) or the workers of a Dask cluster; see `Dask`.
+    scheduler, workers
+        With engine dask: those of `Dask`.
 
     Examples
     --------
@@ -72,25 +82,18 @@ def open_engine(
     ...     list(work.map(pow, [1, 2, 3], shared=10, total=3, label="Powers"))
     [10, 100, 1000]
     """
-    check_choice("engine", engine, get_args(Engine))
-    if engine == "local":
-        for name, value in {"scheduler": scheduler, "workers": workers}.items():
-            if value is not None:
-                raise GainfulError(f"{name}: expected engine='dask' with it, got engine='local'")
+    chosen = engine_of(engine, scheduler, workers)
+    if chosen == "local":
         yield Local()
         return
-    if scheduler is not None and workers is not None:
-        raise GainfulError(f"workers: expected no number with a scheduler, which has workers already, got {workers}")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise GainfulError(f"workers: expected a whole number of at least 1, got {workers!r}")
-    settings, opened = (scheduler, workers), _opened.get()
-    if opened is not None and opened[0] == settings:
+    opened = _opened.get()
+    if opened is not None and opened[0] == chosen:
         yield opened[1]
         return
     from gainful.engine.cluster import open_cluster
 
-    with open_cluster(scheduler, workers) as work:
-        token = _opened.set((settings, work))
+    with open_cluster(chosen.address, chosen.workers) as work:
+        token = _opened.set((chosen, work))
         try:
             yield work
         finally:

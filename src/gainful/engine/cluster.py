@@ -228,7 +228,7 @@ class Cluster:
         total: int,
         label: str,
     ) -> Iterator[Result]:
-        """The results in the order of the items; see `gainful.stats.resample.Apply`."""
+        """The results in the order of the items; see `gainful.parallel.Apply`."""
         import dask
         from distributed import as_completed
 

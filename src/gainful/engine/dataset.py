@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gainful.data.align import _check_missing, align
-from gainful.data.pool import make_pool
+from gainful.data.align import check_missing
 from gainful.data.run import RUN_SCHEMA, Run
-from gainful.engine.scoring import Entry, Job, Part, scored
-from gainful.errors import DataError
+from gainful.engine.scoring import Job, Part, refused, score_runs
+from gainful.errors import DataError, PolicyError
 from gainful.io.chunks import PACKED, runs_of
 from gainful.io.dataset import dataset_chunks, dataset_columns, file_size, files_by_run, is_dataset
+from gainful.io.read import Entry
 
 _KEY = ("run", "query_id")
 
@@ -104,9 +104,13 @@ def score_group(job: Job, group: Group) -> Grouped:
     middle = _Middle(partial(dataset_chunks, files, root, first=first), group.run)
     columns = {} if first is None else dataset_columns(first, root)
     runs = runs_of(middle, columns, PACKED * sum(map(file_size, files)), group.run, str(root))
-    policies = replace(job.policies, missing="empty")
-    part = scored(align(job.qrels, runs, policies), job.measures) if runs else None
+    part = score_runs(_without_missing(job), [replace(run, source=run.name) for run in runs]) if runs else None
     return Grouped(part=part, keys=middle.keys(), edges=middle.edges())
+
+
+def _without_missing(job: Job) -> Job:
+    """A group has but some of the topics."""
+    return replace(job, policies=replace(job.policies, missing="empty"))
 
 
 class _Middle:
@@ -185,39 +189,59 @@ def _starts(keys: pl.DataFrame) -> np.typing.NDArray[np.int64]:
     return np.append(np.flatnonzero(changes), keys.height)
 
 
-def put_together(job: Job, found: Sequence[Grouped]) -> Part | None:
+def put_together(job: Job, entry: Entry, found: Sequence[Grouped]) -> Part | None:
     """The scores of all runs of a data set; None if a topic is scattered over it, and must be read as a whole.
 
     Parameters
     ----------
     job
         What was computed.
+    entry
+        The data set.
     found
         What was made of its groups, in order.
     """
+    names = list(dict.fromkeys(chain.from_iterable(one.runs() for one in found)))
+    parts = [one.part for one in found if one.part is not None]
+    failed = dict(reversed([pair for part in parts for pair in part.failed]))
     edges = pl.concat([one.edges.select("run", *RUN_SCHEMA) for one in found])
     cut = edges.select(_KEY).unique(maintain_order=True)
-    keys = pl.concat([*(one.keys for one in found), cut])
+    keys = pl.concat([*(one.keys for one in found), cut]).filter(~pl.col("run").is_in(list(failed)))
     if keys.is_duplicated().any():
         return None
-    systems = list(dict.fromkeys(chain.from_iterable(one.runs() for one in found)))
-    policies = replace(job.policies, missing="empty")
-    parts = edges.partition_by("run", as_dict=True, include_key=False)
+    rows = edges.partition_by("run", as_dict=True, include_key=False)
     nothing = pl.DataFrame(schema=RUN_SCHEMA)
-    rest = [Run(parts.get((name,), nothing), name) for name in systems]
-    whole = scored(align(job.qrels, rest, policies), job.measures)
-    values, present = whole.values.copy(), whole.present.copy()
-    place = {name: at for at, name in enumerate(systems)}
-    for one in found:
-        if one.part is not None:
-            at = [place[name] for name in one.part.systems]
-            values[:, at] = np.where(one.part.present, one.part.values, values[:, at])
-            present[at] |= one.part.present
-    pool = make_pool(job.qrels, job.policies.duplicates)
-    for name, row in zip(systems, present, strict=True):
-        _check_missing(name, pool, row.astype(np.int64), job.policies)
-    strangers = keys.filter(~pl.col("query_id").is_in(pool.topics))["run"].value_counts(name="number")
-    ignored = dict(strangers.rows())
+    rest = [Run(rows.get((name,), nothing), name, source=name) for name in names if name not in failed]
+    whole = score_runs(_without_missing(job), rest) if rest else refused(job)
+    failed |= dict(whole.failed)
+    values, present, signs = whole.values.copy(), whole.present.copy(), whole.signs.copy()
+    for part in parts:
+        pairs = [(i, whole.systems.index(name)) for i, name in enumerate(part.systems) if name in whole.systems]
+        here, there = [i for i, _ in pairs], [j for _, j in pairs]
+        values[:, there] = np.where(part.present[here], part.values[:, here], values[:, there])
+        signs[:, there] = np.where(part.present[here], part.signs[:, here], signs[:, there])
+        present[there] |= part.present[here]
+    kept = []
+    for at, name in enumerate(whole.systems):
+        try:
+            check_missing(name, whole.topics, present[at], job.policies)
+        except PolicyError as error:
+            if not job.keep_going:
+                raise
+            failed[name] = str(error)
+        else:
+            kept.append(at)
+    strange = keys.filter(~pl.col("query_id").is_in(whole.topics)).group_by("run").agg(pl.len(), pl.first("query_id"))
+    unjudged = {run: (number, first) for run, number, first in strange.iter_rows()}
+    systems = tuple(whole.systems[at] for at in kept)
     return Part(
-        systems=tuple(systems), values=values, present=present, ignored=tuple(ignored.get(name, 0) for name in systems)
+        systems=systems,
+        topics=whole.topics,
+        values=values[:, kept],
+        present=present[kept],
+        ignored=tuple(unjudged.get(name, (0, None))[0] for name in systems),
+        stranger=tuple(unjudged.get(name, (0, None))[1] for name in systems),
+        signs=signs[:, kept],
+        notes=tuple(dict.fromkeys(chain.from_iterable(part.notes for part in parts))),
+        failed=tuple((str(entry) if len(names) == 1 else repr(name), failed[name]) for name in names if name in failed),
     )

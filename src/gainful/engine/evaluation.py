@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from gainful.engine import Work
 from gainful.engine.dataset import Group, Grouped, groups_of, put_together, score_group
-from gainful.engine.scoring import TOGETHER, Entry, Job, Part, batches, entries_of, joined, refused, score_runs
+from gainful.engine.scoring import Job, Part, batches, joined, refused, score_entries
 from gainful.errors import DataError, PolicyError
+from gainful.io.read import Entry, entries_of
 
 # Pieces of work for each that works at the same time: some take longer than others.
 _EACH = 4
@@ -17,8 +18,8 @@ _EACH = 4
 Piece: TypeAlias = "list[Entry] | Group"
 
 
-def score_all(work: Work, job: Job, runs: object, *, divided: bool) -> Part:
-    """The scores of all runs.
+def score_all(work: Work, job: Job, runs: object) -> Part:
+    """The scores of all runs, of which several are read and scored at the same time.
 
     Parameters
     ----------
@@ -28,12 +29,10 @@ def score_all(work: Work, job: Job, runs: object, *, divided: bool) -> Part:
         What to compute.
     runs
         As for `gainful.evaluate`.
-    divided
-        Whether a data set is shared out, too, or read by one.
     """
     entries = entries_of(runs)
-    number = max(-(-len(entries) // TOGETHER), _EACH * work.at_once)
-    groups = {id(entry): groups_of(entry, number) if divided else [] for entry in entries}
+    number = _EACH * work.at_once
+    groups = {id(entry): groups_of(entry, number) for entry in entries}
     pieces: list[Piece] = []
     plan: list[tuple[Entry | None, int]] = []  # the data set, or None, and the number of its pieces
     for is_set, some in groupby(entries, key=lambda entry: bool(groups[id(entry)])):
@@ -49,13 +48,16 @@ def score_all(work: Work, job: Job, runs: object, *, divided: bool) -> Part:
             plan.append((None, len(together)))
     results = work.map(_score, pieces, shared=job, total=len(pieces), label="Scoring runs")
     parts = [part for entry, size in plan for part in _put_together(work, job, entry, list(islice(results, size)))]
-    return _told_apart(joined(parts), keep_going=job.keep_going)
+    found = joined(parts, keep_going=job.keep_going)
+    if not found.systems and not found.failed:
+        raise DataError("expected at least one run, got none")
+    return found
 
 
 def _score(job: Job, piece: Piece) -> Part | Grouped | str:
     """The scores, or why there are none."""
     if isinstance(piece, list):
-        return score_runs(job, piece)
+        return score_entries(job, piece)
     try:
         return score_group(job, piece)
     except (DataError, PolicyError) as error:
@@ -65,43 +67,16 @@ def _score(job: Job, piece: Piece) -> Part | Grouped | str:
 
 
 def _put_together(work: Work, job: Job, entry: Entry | None, results: Sequence[Part | Grouped | str]) -> Iterator[Part]:
-    """The parts of several runs; or all that a data set has, unless something in it is wrong."""
+    """The parts of several runs; or all that a data set has, unless something in it cannot be read."""
     yield from (result for result in results if isinstance(result, Part))
     if entry is None:
         return
     messages = [result for result in results if isinstance(result, str)]
     if messages:
-        yield refused(job, entry, messages[0])
+        yield refused(job, (str(entry), messages[0]))
         return
-    try:
-        found = put_together(job, [result for result in results if isinstance(result, Grouped)])
-    except (DataError, PolicyError) as error:
-        if not job.keep_going:
-            raise
-        yield refused(job, entry, str(error))
-        return
+    found = put_together(job, entry, [result for result in results if isinstance(result, Grouped)])
     if found is not None:
         yield found
     else:
-        yield from work.map(score_runs, [[entry]], shared=job, total=1, label="Scoring runs")
-
-
-def _told_apart(part: Part, *, keep_going: bool) -> Part:
-    """Every name once: the second run of a name is refused."""
-    if not part.systems:
-        raise DataError(part.failed[0][1] if part.failed else "expected at least one run, got none")
-    first = {name: at for at, name in reversed(list(enumerate(part.systems)))}
-    again = [name for at, name in enumerate(part.systems) if first[name] != at]
-    if not again:
-        return part
-    if not keep_going:
-        raise DataError(f"two runs are called {again[0]!r}; rename one, or give a dict {{name: run}}")
-    kept = sorted(first.values())
-    doubled = ((name, f"two runs are called {name!r}; only the first was scored") for name in again)
-    return Part(
-        systems=tuple(part.systems[at] for at in kept),
-        values=part.values[:, kept],
-        present=part.present[kept],
-        ignored=tuple(part.ignored[at] for at in kept),
-        failed=(*part.failed, *doubled),
-    )
+        yield from work.map(score_entries, [[entry]], shared=job, total=1, label="Scoring runs")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from gainful.checks import check_count
+from gainful.errors import GainfulError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dask:
@@ -21,6 +24,14 @@ class Dask:
 
     address: str | None = None
     workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.address is not None and self.workers is not None:
+            raise GainfulError(
+                f"workers: expected no number with a scheduler, which has workers already, got {self.workers}"
+            )
+        if self.workers is not None:
+            check_count("workers", self.workers)
 
 
 Engine: TypeAlias = Literal["local"] | Dask

@@ -1,26 +1,28 @@
-"""What is done with runs wherever it runs: read some, join them with the judgments, score them."""
+"""What is done with runs wherever it runs: join them with the judgments, score them."""
 
 from __future__ import annotations
 
 import os
-import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from gainful.data.align import align
-from gainful.data.policies import Policies
+from gainful.data.notes import Signs, run_notes, signs_of
+from gainful.data.policies import Policies, Ties
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
+from gainful.data.run import LargeRun, Run, UnreadRun, check_name
+from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError, PolicyError
-from gainful.io.read import default_names, distinct, expand, read_entry
+from gainful.io.read import Entry, read_entries
 from gainful.measures import Measure
+from gainful.results import Note
 
-# Runs that are read together: one that cannot be read makes these be read again one by one, judgments are indexed once.
-TOGETHER = 16
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,78 +43,48 @@ class Job:
     keep_going: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What holds one run, or several.
-
-    Parameters
-    ----------
-    source
-        A file as it was given, or an object.
-    path
-        Where the file is, for a process in another folder; None for an object.
-    name
-        What to call its run, if that was said.
-    default
-        What to call its run otherwise, unless it says so itself.
-    """
-
-    source: object
-    path: str | None
-    name: str | None
-    default: str
-
-    def __str__(self) -> str:
-        return str(self.source) if self.path is not None else repr(self.name or self.default)
-
-    def found(self) -> object:
-        """The source, by the name it was given if that leads there from here."""
-        if self.path is None or self.path == os.path.abspath(str(self.source)):
-            return self.source
-        if not os.path.exists(self.path):
-            raise DataError(
-                f"{self.path}: expected every worker to see the files under the same names as this process does, got "
-                f"one that does not, on {platform.node()}"
-            )
-        return Path(self.path)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Part:
     """The scores of some runs.
 
     Parameters
     ----------
-    systems
-        Their names.
+    systems, topics
+        The names of the runs, and of the judged topics.
     values
         Measures × systems × topics, as the measures give them: NaN where one is undefined.
     present
         Systems × topics: whether the run has the topic.
-    ignored
-        Per system, its topics without judgments.
+    ignored, stranger
+        Per system, how many topics without judgments it has, and one of them.
+    signs
+        What makes a run look wrong; see `gainful.data.notes`.
+    notes
+        What was noticed when the runs were read.
     failed
         What was refused, and why.
     """
 
     systems: tuple[str, ...]
+    topics: tuple[str, ...]
     values: FloatArray
     present: BoolArray
     ignored: tuple[int, ...]
+    stranger: tuple[str | None, ...]
+    signs: Signs
+    notes: tuple[Note, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
 
 
-def entries_of(runs: object) -> list[Entry]:
-    """What holds the runs, file by file, as `gainful.read_runs` would go through it."""
-    found = [] if isinstance(runs, Mapping) and not runs else expand(runs)
-    if not found:
-        raise DataError("expected at least one run, got none")
-    # What gives its rows but once can neither be sent elsewhere nor be read again.
-    found = [(name, list(source) if isinstance(source, Iterator) else source) for name, source in found]
-    return [
-        Entry(source, os.path.abspath(source) if isinstance(source, Path) else None, name, default)
-        for (name, source), default in zip(found, default_names(found), strict=True)
-    ]
+def score_entries(job: Job, entries: Sequence[Entry]) -> Part:
+    """Read runs and score them; the next one is read meanwhile."""
+    return score_runs(job, read_entries(entries, keep_going=job.keep_going, ahead=1))
+
+
+def score_runs(job: Job, runs: Iterable[Run | LargeRun | UnreadRun]) -> Part:
+    """Join runs with the judgments and score them."""
+    rankings = align(job.qrels, runs, job.policies, keep_going=job.keep_going)
+    return scored(rankings, job.measures, signs=signs_of(rankings))
 
 
 def batches(entries: Sequence[Entry], number: int) -> list[list[Entry]]:
@@ -131,58 +103,134 @@ def _size(entry: Entry) -> int:
         return 1
 
 
-def score_runs(job: Job, entries: Sequence[Entry]) -> Part:
-    """Read runs and score them."""
-    try:
-        runs = chain.from_iterable(read_entry(entry.name, entry.found(), entry.default) for entry in entries)
-        return scored(align(job.qrels, distinct(runs), job.policies), job.measures)
-    except (DataError, PolicyError) as error:
-        if not job.keep_going:
-            raise
-        if len(entries) > 1:
-            return joined([score_runs(job, [entry]) for entry in entries])
-        return refused(job, entries[0], str(error))
-
-
-def refused(job: Job, entry: Entry, message: str) -> Part:
-    """No scores, and why."""
-    return Part(
-        systems=(),
-        values=np.zeros((len(job.measures), 0, 0)),
-        present=np.zeros((0, 0), np.bool_),
-        ignored=(),
-        failed=((str(entry), message),),
-    )
-
-
-def scored(rankings: Rankings, measures: Iterable[Measure]) -> Part:
+def scored(rankings: Rankings, measures: Sequence[Measure], *, signs: Signs | None = None) -> Part:
     """The scores of rankings, before any policy fills or leaves out what is undefined."""
     shape = (len(rankings.systems), len(rankings.topics))
+    values = np.zeros((len(measures), *shape))
+    for at, measure in enumerate(measures if rankings.systems else ()):
+        values[at] = _scores_of(measure, rankings).reshape(shape)
     return Part(
         systems=rankings.systems,
-        values=np.stack([_scores_of(measure, rankings) for measure in measures]).reshape(-1, *shape),
+        topics=rankings.topics,
+        values=values,
         present=rankings.present.reshape(shape),
         ignored=rankings.ignored,
+        stranger=rankings.stranger,
+        signs=np.full((2, *shape), np.nan) if signs is None else signs,
+        notes=rankings.run_notes,
+        failed=rankings.failed,
     )
 
 
-def joined(parts: Sequence[Part]) -> Part:
-    """The scores of different runs, in the order of the parts."""
-    failed = tuple(chain.from_iterable(part.failed for part in parts))
-    some = [part for part in parts if part.systems]
-    if not some:
-        return replace(parts[0], failed=failed)
+def joined(parts: Sequence[Part], *, keep_going: bool = False) -> Part:
+    """The scores of different runs, in the order of the parts; the second run of a name is refused."""
+    failed = list(chain.from_iterable(part.failed for part in parts))
+    names: list[str] = []
+    kept: list[int] = []
+    for at, name in enumerate(chain.from_iterable(part.systems for part in parts)):
+        try:
+            check_name(name, names)
+        except DataError as error:
+            if not keep_going:
+                raise
+            failed.append((repr(name), str(error)))
+        else:
+            names.append(name)
+            kept.append(at)
+    ignored = list(chain.from_iterable(part.ignored for part in parts))
+    stranger = list(chain.from_iterable(part.stranger for part in parts))
     return Part(
-        systems=tuple(chain.from_iterable(part.systems for part in some)),
-        values=np.concatenate([part.values for part in some], axis=1),
-        present=np.concatenate([part.present for part in some]),
-        ignored=tuple(chain.from_iterable(part.ignored for part in some)),
-        failed=failed,
+        systems=tuple(names),
+        topics=parts[0].topics,
+        values=np.concatenate([part.values for part in parts], axis=1)[:, kept],
+        present=np.concatenate([part.present for part in parts])[kept],
+        ignored=tuple(ignored[at] for at in kept),
+        stranger=tuple(stranger[at] for at in kept),
+        signs=np.concatenate([part.signs for part in parts], axis=1)[:, kept],
+        notes=tuple(chain.from_iterable(part.notes for part in parts)),
+        failed=tuple(failed),
     )
+
+
+def compute(
+    rankings: Rankings, measures: Sequence[Measure], policies: Policies, *, spellings: Mapping[str, str] = _NOTHING
+) -> Scores:
+    """Scores of rankings that are aligned already; `policies` must be those they were aligned under.
+
+    Parameters
+    ----------
+    rankings
+        From `align`.
+    measures
+        What to compute.
+    policies
+        `missing` and `degenerate` are honoured here.
+    spellings
+        Texts under which the measures may be looked up besides their labels.
+    """
+    return finished(scored(rankings, measures), measures, policies, spellings=spellings)
+
+
+def finished(
+    part: Part, measures: Sequence[Measure], policies: Policies, *, spellings: Mapping[str, str] = _NOTHING
+) -> Scores:
+    """Scores of all runs, with what the policies make of those that are undefined."""
+    values, present = part.values, part.present
+    counted = np.ones(values.shape, np.bool_)
+    undefined = np.isnan(values)
+    if policies.missing == "skip":
+        counted &= present
+        undefined &= present
+        values = np.where(present, values, np.nan)
+    if policies.degenerate == "skip":
+        counted &= ~undefined
+    elif policies.degenerate != "nan":
+        values = np.where(undefined, 1.0 if policies.degenerate == "one" else 0.0, values)
+    return Scores(
+        values=values,
+        counted=counted,
+        measures=tuple(str(measure) for measure in measures),
+        systems=part.systems,
+        topics=part.topics,
+        summaries=tuple(measure.definition.summary for measure in measures),
+        higher=tuple(measure.definition.higher for measure in measures),
+        spellings=spellings,
+        policies=policies,
+        missing=tuple((~present).sum(axis=1).tolist()),
+        ignored=part.ignored,
+        undefined=tuple(undefined.any(axis=1).sum(axis=1).tolist()),
+        failed=part.failed,
+        run_notes=run_notes(part.systems, part.topics, present, part.signs, part.stranger, policies, part.notes),
+    )
+
+
+def check_ties(measures: Iterable[Measure], ties: Ties) -> None:
+    """Refuse ties='expected' for measures that are not sums over ranks."""
+    wrong = [str(measure) for measure in measures if ties == "expected" and not measure.definition.expected]
+    if wrong:
+        raise PolicyError(
+            "ties='expected' is defined for sums over ranks, "
+            f"which {', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not: use ties='trec' or ties='order'."
+        )
 
 
 def _scores_of(measure: Measure, rankings: Rankings) -> FloatArray:
     scores = measure.compute(rankings)
     if np.shape(scores) != (rankings.n_rows,):
-        raise MeasureError(f"{measure}: expected {rankings.n_rows} scores, one a row, got shape {np.shape(scores)}")
+        raise MeasureError(f"{measure}: expected {rankings.n_rows} scores, one per row, got shape {np.shape(scores)}")
     return scores
+
+
+def refused(job: Job, *failed: tuple[str, str]) -> Part:
+    """No scores, and why."""
+    topics = tuple(job.qrels.topics)
+    return Part(
+        systems=(),
+        topics=topics,
+        values=np.zeros((len(job.measures), 0, len(topics))),
+        present=np.zeros((0, len(topics)), np.bool_),
+        ignored=(),
+        stranger=(),
+        signs=np.zeros((2, 0, len(topics))),
+        failed=failed,
+    )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import glob
 import os
+import platform
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import overload
 
 from gainful.data.qrels import Qrels
-from gainful.data.run import LargeRun, Run
+from gainful.data.run import LargeRun, Run, UnreadRun, check_name
 from gainful.errors import DataError
 from gainful.io.chunks import large_runs
 from gainful.io.compression import split_compression
@@ -22,6 +24,7 @@ from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, read_file
 from gainful.io.objects import is_record, is_table, read_object
 from gainful.io.text import QRELS, RUN
 
+_NONE = "expected at least one run, got none"
 _FORMAT_SUFFIXES = (
     ".txt",
     ".run",
@@ -136,76 +139,147 @@ def read_runs(source: object) -> list[Run]:
     >>> [run.name for run in read_runs({"a": {"301": {"d": 1.0}}, "b": {"301": ["d"]}})]
     ['a', 'b']
     """
-    return [_whole(run) for run in iterate_runs(source)]
+    runs: dict[str, Run] = {}
+    for run in iterate_runs(source):
+        check_name(run.name, runs)
+        runs[run.name] = _whole(run)
+    if not runs:
+        raise DataError(_NONE)
+    return list(runs.values())
 
 
 def _whole(run: Run | LargeRun) -> Run:
     return run.read() if isinstance(run, LargeRun) else run
 
 
-def iterate_runs(source: object) -> Iterator[Run | LargeRun]:
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What holds one run, or several.
+
+    Parameters
+    ----------
+    source
+        A file as it was given, or an object.
+    path
+        Where the file is, for a process in another folder; None for an object.
+    name
+        What to call its run, if that was said.
+    default
+        What to call its run otherwise, unless it says so itself.
+    """
+
+    source: object
+    path: str | None
+    name: str | None
+    default: str
+
+    def __str__(self) -> str:
+        return str(self.source) if self.path is not None else repr(self.name or self.default)
+
+    def found(self) -> object:
+        """The source, by the name it was given if that leads there from here."""
+        if self.path is None or self.path == os.path.abspath(str(self.source)):
+            return self.source
+        if not os.path.exists(self.path):
+            raise DataError(
+                f"{self.path}: expected every worker to see the files under the same names as this process does, got "
+                f"one that does not, on {platform.node()}"
+            )
+        return Path(self.path)
+
+    def read(self) -> list[Run | LargeRun]:
+        """Its runs; those of large files are still to be read."""
+        return _read_several(self.found(), self.default) if self.name is None else [_read_one(self.found(), self.name)]
+
+
+def entries_of(source: object) -> list[Entry]:
+    """What holds the runs, file by file, as `read_runs` goes through it."""
+    # One run of no topics, or no runs: who writes this has lost some.
+    found = [] if isinstance(source, Mapping) and not source else expand(source)
+    if not found:
+        raise DataError(_NONE)
+    # What gives its rows but once can neither be sent elsewhere nor be read again.
+    found = [(name, list(one) if isinstance(one, Iterator) else one) for name, one in found]
+    return [
+        Entry(one, os.path.abspath(one) if isinstance(one, Path) else None, name, default)
+        for (name, one), default in zip(found, default_names(found), strict=True)
+    ]
+
+
+@overload
+def iterate_runs(source: object) -> Iterator[Run | LargeRun]: ...
+@overload
+def iterate_runs(source: object, *, keep_going: bool) -> Iterator[Run | LargeRun | UnreadRun]: ...
+def iterate_runs(source: object, *, keep_going: bool = False) -> Iterator[Run | LargeRun | UnreadRun]:
     """Read runs one after another, a few ahead: what `read_runs` does, without holding all of them.
 
-    The first files are being read when this returns, so that the caller can do something else meanwhile.
+    The first files are being read when this returns, so that the caller can do something else meanwhile. Whether names
+    are different is for the caller to check; `align` does.
 
     Parameters
     ----------
     source
         As for `read_runs`; an iterator of `Run` and `LargeRun` is passed through as it goes.
+    keep_going
+        Give `UnreadRun` for what cannot be read, and go on.
 
     Returns
     -------
     iterator of Run and LargeRun
         As `read_runs` returns them, but for large files, which are still to be read: `align` does it chunk by chunk.
     """
-    return distinct(_iterate(source))
-
-
-def distinct(runs: Iterator[Run | LargeRun]) -> Iterator[Run | LargeRun]:
-    """The runs as they come; an error for a name that was there before, and for no run at all."""
-    seen = set()
-    for run in runs:
-        if run.name in seen:
-            raise DataError(f"two runs are called {run.name!r}; rename one, or give a dict {{name: run}}")
-        seen.add(run.name)
-        yield run
-    if not seen:
-        raise DataError("expected at least one run, got none")
-
-
-def _iterate(source: object) -> Iterator[Run | LargeRun]:
     if isinstance(source, Iterator):
         first = next(source, None)
         if isinstance(first, Run | LargeRun):
-            others = ([run] if isinstance(run, Run | LargeRun) else _iterate(run) for run in source)
+            others = (
+                [run] if isinstance(run, Run | LargeRun) else iterate_runs(run, keep_going=keep_going) for run in source
+            )
             return chain([first], chain.from_iterable(others))
         source = [] if first is None else [first, *source]
-    # One run of no topics, or no runs: who writes this has lost some.
-    entries = [] if isinstance(source, Mapping) and not source else expand(source)
-    threads = ThreadPoolExecutor(os.cpu_count() or 1)
-    tasks = ((*entry, default) for entry, default in zip(entries, default_names(entries), strict=True))
-    ahead = deque(threads.submit(read_entry, *task) for task in islice(tasks, os.cpu_count() or 1))
-    return _in_order(threads, tasks, ahead)
+    return read_entries(entries_of(source), keep_going=keep_going)
+
+
+def read_entries(
+    entries: Iterable[Entry], *, keep_going: bool = False, ahead: int = os.cpu_count() or 1
+) -> Iterator[Run | LargeRun | UnreadRun]:
+    """Read the runs of some entries, the first of them already in the background; as for `iterate_runs`.
+
+    Parameters
+    ----------
+    entries
+        What to read.
+    keep_going
+        Give `UnreadRun` for what cannot be read, and go on.
+    ahead
+        How many are read at the same time.
+    """
+    threads = ThreadPoolExecutor(ahead)
+    waiting = iter(entries)
+    started = deque((entry, threads.submit(entry.read)) for entry in islice(waiting, ahead))
+    return _in_order(threads, waiting, started, keep_going=keep_going)
 
 
 def _in_order(
     threads: ThreadPoolExecutor,
-    tasks: Iterator[tuple[str | None, object, str]],
-    ahead: deque[Future[list[Run | LargeRun]]],
-) -> Iterator[Run | LargeRun]:
+    waiting: Iterator[Entry],
+    started: deque[tuple[Entry, Future[list[Run | LargeRun]]]],
+    *,
+    keep_going: bool,
+) -> Iterator[Run | LargeRun | UnreadRun]:
     try:
-        while ahead:
-            runs = ahead.popleft().result()
-            ahead.extend(threads.submit(read_entry, *task) for task in islice(tasks, 1))
+        while started:
+            entry, reading = started.popleft()
+            try:
+                runs: Sequence[Run | LargeRun | UnreadRun] = reading.result()
+            except DataError as error:
+                if not keep_going:
+                    raise
+                runs = [UnreadRun(str(entry), str(error))]
+            started.extend((entry, threads.submit(entry.read)) for entry in islice(waiting, 1))
             yield from runs
     finally:
         # Not waited for: after Ctrl-C one may still be reading from a pipe that nobody writes to.
         threads.shutdown(wait=False, cancel_futures=True)
-
-
-def read_entry(name: str | None, source: object, default: str) -> list[Run | LargeRun]:
-    """The runs of one source, called as was said, or else as they say themselves, or by default."""
-    return _read_several(source, default) if name is None else [_read_one(source, name)]
 
 
 def expand(source: object) -> list[tuple[str | None, object]]:
@@ -298,14 +372,13 @@ def _read_several(source: object, name: str) -> list[Run | LargeRun]:
     if isinstance(source, Path):
         large = dataset_runs(source, name) if is_dataset(source) else large_runs(source, name)
         if large is not None:
-            return [*large]
+            return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
+    where = str(source) if isinstance(source, Path) else ""
     frame = read_file(source, RUN) if isinstance(source, Path) else read_object(source, RUN)
-    if "run" not in frame.columns:
-        return [Run(frame, name)]
-    if frame.is_empty():
-        return [Run(frame.drop("run"), name)]
+    if "run" not in frame.columns or frame.is_empty():
+        return [Run(frame.drop("run", strict=False), name, where)]
     parts = frame.partition_by("run", maintain_order=True, include_key=False, as_dict=True)
-    return [Run(part, str(key)) for (key,), part in parts.items()]
+    return [Run(part, str(key), where if len(parts) == 1 else "") for (key,), part in parts.items()]
 
 
 def _where(source: object) -> str:

@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from gainful.errors import GainfulError
+from gainful.parallel import Apply, here
 from gainful.stats.resample import (
     BLOCK,
-    Apply,
     FloatArray,
     block_sizes,
     bootstrap_counts,
     check_resamples,
     generator,
-    here,
 )
 from gainful.stats.scale import exponents, largest_of, weighted_sums
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from gainful.parallel import Apply, here
 from gainful.stats.resample import (
-    Apply,
     FloatArray,
     all_sign_flips,
     block_sizes,
@@ -25,7 +25,6 @@ from gainful.stats.resample import (
     check_resamples,
     counts_of,
     generator,
-    here,
     sign_flips,
 )
 from gainful.stats.scale import exponents, largest_of

@@ -2,63 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import GainfulError
+from gainful.parallel import Apply as Apply
+from gainful.parallel import here as here
 from gainful.progress import track
 
 FloatArray = NDArray[np.float64]
-Shared = TypeVar("Shared")
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 # Numbers in one block of an intermediate array: large enough for BLAS, small enough for the cache of a laptop.
 BLOCK = 1 << 20
 # More change no digit that is shown, and quantiles must hold all of them at once.
 MOST = 10_000_000
-
-
-class Apply(Protocol):
-    """Goes through pieces of work, here or elsewhere; see `gainful.engine`."""
-
-    def __call__(
-        self,
-        function: Callable[[Shared, Item], Result],
-        items: Iterable[Item],
-        *,
-        shared: Shared,
-        total: int,
-        label: str,
-    ) -> Iterator[Result]:
-        """`function(shared, item)` of every item, in their order.
-
-        Parameters
-        ----------
-        function
-            Defined at the top of a module, so that another process can find it.
-        items
-            What differs from one piece of work to the next, small.
-        shared
-            What is the same for all, sent to where the work is done once.
-        total
-            How many items there are.
-        label
-            What is being done, for a progress bar.
-        """
-        ...
-
-
-def here(
-    function: Callable[[Shared, Item], Result], items: Iterable[Item], *, shared: Shared, total: int, label: str
-) -> Iterator[Result]:
-    """One after another, in this process."""
-    for item in track(items, total, label):
-        yield function(shared, item)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,75 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
+from gainful.data.policies import Degenerate, Policies, Ties
+from gainful.errors import DataError, GainfulError, check_choice
+from gainful.verbs.source import DEFAULT_MEASURES as DEFAULT_MEASURES
+from gainful.verbs.source import LATE_POLICIES, Measures, Options, check_options, policies_of, rankings_of
 
-from gainful.data.align import align
-from gainful.data.arrays import rankings_from_arrays
-from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
-from gainful.data.rankings import FloatArray, Rankings
-from gainful.data.scores import Scores
-from gainful.engine import Engine, open_engine
-from gainful.engine.evaluation import score_all
-from gainful.engine.scoring import Job, Part, scored
-from gainful.errors import GainfulError, MeasureError, PolicyError, check_choice
-from gainful.io.read import iterate_runs, read_qrels
-from gainful.io.scores import read_scores as read_table
-from gainful.measures import Definition, Measure, parse_measure, parse_measures
-
-DEFAULT_MEASURES = ("nDCG@10", "AP")
+if TYPE_CHECKING:
+    from gainful.data.rankings import FloatArray, Rankings
+    from gainful.data.scores import Scores
+    from gainful.measures import Measure
 
 
-def evaluate(
-    qrels: Any,
-    runs: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
-    *,
-    ties: Ties = "trec",
-    unjudged: Unjudged = "zero",
-    missing: Missing = "empty",
-    degenerate: Degenerate = "zero",
-    duplicates: Duplicates = "error",
-    keep_going: bool = False,
-    engine: Engine = "local",
-    scheduler: str | None = None,
-    workers: int | None = None,
-) -> Scores:
+def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES, **options: Unpack[Options]) -> Scores:
     """Score runs against judgments.
 
     Parameters
     ----------
     qrels
-        Judgments: a file (TREC text, CSV, TSV, JSONL, Parquet, Arrow; compressed or not), a dict or a frame.
+        Judgments: a file (TREC text, CSV, TSV, JSONL, Parquet, Arrow; compressed or not), a dict or a frame. Or
+        `Rankings`, with the measures after them.
     runs
         One or more runs: files, folders or globs, dicts or frames.
     measures
         What to compute, such as nDCG@10, nDCGf@3 or AP(rel=2); `gainful measures` lists them all.
-    ties
-        Documents with equal scores: trec (by document id, as trec_eval), order (as in the run), or expected (the
-        mean over all their orders).
-    unjudged
-        Documents without a judgment: zero (label 0, holding their rank) or condensed (removed before ranking).
-    missing
-        Judged topics that a run has nothing for: empty (scored as an empty ranking), skip or error.
-    degenerate
-        Where a measure is undefined: zero, nan, skip or one.
-    duplicates
-        A document twice in a topic: error or first.
-    keep_going
-        Leave out runs that cannot be read, name them in the end, and score the others; the exit status of a command
-        is 1 then.
-    engine
-        Where to compute: local (in this process) or dask (on the workers of a Dask cluster).
-    scheduler
-        With engine dask: the address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are
-        started on this machine, and ended afterwards.
-    workers
-        With engine dask: how many workers to start on this machine; one a core by default.
+    **options
+        See `Options`.
 
     Returns
     -------
@@ -83,19 +42,38 @@ def evaluate(
     >>> scores.mean()["nDCGf@3"].round(3).to_list()
     [0.579]
     """
-    policies = Policies(ties=ties, unjudged=unjudged, missing=missing, degenerate=degenerate, duplicates=duplicates)
-    chosen = parse_measures(measures)
-    asked = [measures] if isinstance(measures, (str, Measure)) else list(measures)
-    check_ties(chosen, ties)
-    with open_engine(engine, scheduler=scheduler, workers=workers) as work:
-        if engine == "local" and not keep_going:
-            reading = iterate_runs(runs)  # in the background, while the judgments are read and indexed
-            rankings = align(read_qrels(qrels), reading, policies)
-            return compute(rankings, chosen, policies, spellings=_spellings(asked))
-        job = Job(qrels=read_qrels(qrels), measures=tuple(chosen), policies=policies, keep_going=keep_going)
-        part = score_all(work, job, runs, divided=engine == "dask")
-    topics = tuple(job.qrels.frame["query_id"].unique(maintain_order=True).to_list())
-    return _finished(part, topics, chosen, policies, _spellings(asked))
+    from gainful.data.rankings import Rankings
+    from gainful.engine import open_engine
+    from gainful.engine.evaluation import score_all
+    from gainful.engine.scoring import Job, check_ties, finished, score_runs
+    from gainful.io.read import iterate_runs, read_qrels
+    from gainful.measures import parse_measures
+
+    check_options(options)
+    if options.get("lower_is_better"):
+        raise GainfulError(
+            "lower_is_better: expected a table of scores with it; gainful knows the direction of the measures that it "
+            "computes"
+        )
+    if isinstance(qrels, Rankings):
+        runs, measures = (None, runs) if runs is not None and measures is DEFAULT_MEASURES else (runs, measures)
+    chosen = tuple(parse_measures(measures))  # type: ignore[arg-type]
+    spellings = _spellings(measures)
+    if isinstance(qrels, Rankings):
+        return _of_rankings(rankings_of(qrels, runs, options), chosen, options, spellings)
+    if runs is None:
+        raise DataError("expected judgments and runs, or what `align` returns, got no runs")
+    policies, keep_going = policies_of(options), options.get("keep_going", False)
+    check_ties(chosen, policies.ties)
+    engine = options.get("engine", "local")
+    with open_engine(engine) as work:
+        # In the background, while the judgments are read and indexed.
+        reading = iterate_runs(runs, keep_going=keep_going) if engine == "local" else None
+        job = Job(qrels=read_qrels(qrels), measures=chosen, policies=policies, keep_going=keep_going)
+        part = score_all(work, job, runs) if reading is None else score_runs(job, reading)
+    if not part.systems:
+        raise DataError(part.failed[0][1])
+    return finished(part, chosen, policies, spellings=spellings)
 
 
 def score(
@@ -107,7 +85,7 @@ def score(
     ties: Ties = "order",
     degenerate: Degenerate = "zero",
 ) -> FloatArray:
-    """Score arrays: one value a query.
+    """Score arrays: one value per query.
 
     Parameters
     ----------
@@ -128,13 +106,17 @@ def score(
     Returns
     -------
     FloatArray
-        One score a query.
+        One score per query.
 
     Examples
     --------
     >>> score("nDCGf@2", [[2, -1], [2, -1]], [[0.9, 0.4], [0.9, float("-inf")]]).round(2).tolist()
     [0.79, 1.0]
     """
+    from gainful.data.arrays import rankings_from_arrays
+    from gainful.engine.scoring import check_ties, compute
+    from gainful.measures import parse_measure
+
     chosen = parse_measure(measure)
     check_ties([chosen], ties)
     policies = Policies(ties=ties, degenerate=degenerate)
@@ -143,58 +125,39 @@ def score(
     return values
 
 
-def compute(
-    rankings: Rankings, measures: list[Measure], policies: Policies, *, spellings: dict[str, str] | None = None
+def _of_rankings(
+    rankings: Rankings, measures: Sequence[Measure], options: Options, spellings: dict[str, str]
 ) -> Scores:
-    """Scores of rankings that are aligned already; `policies` must be those they were aligned under.
+    """Scores of what is joined already; what was noticed then was said then."""
+    from dataclasses import replace
 
-    Parameters
-    ----------
-    rankings
-        From `align`.
-    measures
-        What to compute.
-    policies
-        `missing` and `degenerate` are honoured here.
-    spellings
-        Texts under which the measures may be looked up besides their labels.
-    """
-    return _finished(scored(rankings, measures), rankings.topics, measures, policies, spellings or {})
+    from gainful.data.align import check_missing
+    from gainful.data.notes import signs_of
+    from gainful.engine.scoring import check_ties, finished, scored
 
-
-def _finished(
-    part: Part, topics: tuple[str, ...], measures: list[Measure], policies: Policies, spellings: dict[str, str]
-) -> Scores:
-    """Scores of all runs, with what the policies make of those that are undefined."""
-    values, present = part.values, part.present
-    counted = np.ones(values.shape, np.bool_)
-    undefined = np.isnan(values)
-    if policies.missing == "skip":
-        counted &= present
-        undefined &= present
-        values = np.where(present, values, np.nan)
-    if policies.degenerate == "skip":
-        counted &= ~undefined
-    elif policies.degenerate != "nan":
-        values = np.where(undefined, 1.0 if policies.degenerate == "one" else 0.0, values)
-    return Scores(
-        values=values,
-        counted=counted,
-        measures=tuple(str(measure) for measure in measures),
-        systems=part.systems,
-        topics=topics,
-        summaries=tuple(measure.definition.summary for measure in measures),
-        higher=tuple(measure.definition.higher for measure in measures),
-        spellings=spellings,
-        policies=policies,
-        missing=tuple((~present).sum(axis=1).tolist()),
-        ignored=part.ignored,
-        undefined=tuple(undefined.any(axis=1).sum(axis=1).tolist()),
-        failed=part.failed,
-    )
+    policies = replace(rankings.policies, **{name: options[name] for name in LATE_POLICIES if name in options})  # type: ignore[literal-required]
+    check_ties(measures, policies.ties)
+    part = scored(rankings, measures, signs=signs_of(rankings))
+    for name, present in zip(part.systems, part.present, strict=True):
+        check_missing(name, part.topics, present, policies)
+    return finished(part, measures, policies, spellings=spellings)
 
 
-def read_scores(source: Any, *, lower: Sequence[str] = ()) -> Scores:
+def compute(*given: Any, **options: Any) -> Scores:
+    """See `gainful.engine.scoring`."""
+    from gainful.engine.scoring import compute
+
+    return compute(*given, **options)
+
+
+def check_ties(*given: Any) -> None:
+    """See `gainful.engine.scoring`."""
+    from gainful.engine.scoring import check_ties
+
+    check_ties(*given)
+
+
+def read_scores(source: Any, *, lower_is_better: Sequence[str] = ()) -> Scores:
     """Scores from a table: what `evaluate` returns, for the analyses that start from it.
 
     Parameters
@@ -205,7 +168,7 @@ def read_scores(source: Any, *, lower: Sequence[str] = ()) -> Scores:
         the columns run, measure (optional), query_id and score. Wide: a row a topic, a column a system, and a query_id
         column if there is one (else topics are numbered from 1). Rows of query_id 'all' are means and not read. A cell
         that is empty, null, NA or, in a wide table, NaN is left out: it does not count.
-    lower
+    lower_is_better
         Measures of which a lower score is better, such as latency; a wide table's is called 'score'. gainful knows the
         direction of its own measures, and takes a higher score of any other for better.
 
@@ -219,15 +182,22 @@ def read_scores(source: Any, *, lower: Sequence[str] = ()) -> Scores:
     --------
     >>> import polars
     >>> times = {"run": ["a", "b"], "measure": ["latency"] * 2, "query_id": ["1", "1"], "score": [17.0, 12.0]}
-    >>> read_scores(polars.DataFrame(times), lower=["latency"]).higher
+    >>> read_scores(polars.DataFrame(times), lower_is_better=["latency"]).higher
     ('worse',)
     """
+    from dataclasses import replace
+
+    from gainful.data.scores import Scores
+    from gainful.io.scores import read_scores as read_table
+
     scores = source if isinstance(source, Scores) else _known(read_table(source))
-    if isinstance(lower, str):
-        raise GainfulError(f"lower: expected a list of measures, got {lower!r}: write [{lower!r}]")
-    labels = {scores.spellings.get(measure, measure) for measure in lower}
+    if isinstance(lower_is_better, str):
+        raise GainfulError(
+            f"lower_is_better: expected a list of measures, got {lower_is_better!r}: write [{lower_is_better!r}]"
+        )
+    labels = {scores.spellings.get(measure, measure) for measure in lower_is_better}
     for label in labels:
-        check_choice("lower", label, scores.measures)
+        check_choice("lower_is_better", label, scores.measures)
     if not labels:
         return scores
     directions = zip(scores.measures, scores.higher, strict=True)
@@ -236,6 +206,9 @@ def read_scores(source: Any, *, lower: Sequence[str] = ()) -> Scores:
 
 def is_known(measure: str) -> bool:
     """Whether gainful knows a measure, and with it which end of its scale is better."""
+    from gainful.errors import MeasureError
+    from gainful.measures import parse_measure
+
     try:
         parse_measure(measure)
     except MeasureError:
@@ -245,6 +218,12 @@ def is_known(measure: str) -> bool:
 
 def _known(scores: Scores) -> Scores:
     """The scores of a table, with what gainful knows of their measures."""
+    from contextlib import suppress
+    from dataclasses import replace
+
+    from gainful.errors import MeasureError
+    from gainful.measures import Definition, parse_measure
+
     known: dict[str, Definition] = {}
     for label in scores.measures:
         with suppress(MeasureError):
@@ -256,17 +235,10 @@ def _known(scores: Scores) -> Scores:
     )
 
 
-def check_ties(measures: list[Measure], ties: Ties) -> None:
-    """Refuse ties='expected' for measures that are not sums over ranks."""
-    wrong = [str(measure) for measure in measures if ties == "expected" and not measure.definition.expected]
-    if wrong:
-        raise PolicyError(
-            "ties='expected' is defined for sums over ranks, "
-            f"which {', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not: use ties='trec' or ties='order'."
-        )
-
-
-def _spellings(asked: list[str | Measure]) -> dict[str, str]:
+def _spellings(measures: Measures) -> dict[str, str]:
     """The texts that stand for exactly one measure, as they were typed."""
+    from gainful.measures import Measure, parse_measures
+
+    asked = [measures] if isinstance(measures, str | Measure) else list(measures or ())
     parsed = {str(text): parse_measures(text) for text in asked}
     return {text: str(found[0]) for text, found in parsed.items() if len(found) == 1}

@@ -6,9 +6,9 @@ Nothing heavy is imported before it is needed: the command line reads signatures
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
+from gainful.data.policies import Policies, PolicyOptions
 from gainful.engine.options import Dask, Engine
 from gainful.errors import DataError, GainfulError, PolicyError
 from gainful.results import Settings, plural
@@ -23,12 +23,12 @@ __all__ = ["DEFAULT_MEASURES", "Dask", "Engine", "Measures", "Options", "ranking
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 Measures: TypeAlias = "str | Measure | Iterable[str | Measure] | None"
 
-_POLICIES = ("ties", "unjudged", "missing", "degenerate", "duplicates")
+_POLICIES = tuple(PolicyOptions.__annotations__)
 # What is decided when scores are summarised, so that it may differ from when the rankings were joined.
-_LATE = ("missing", "degenerate")
+LATE_POLICIES = ("missing", "degenerate")
 
 
-class Options(TypedDict, total=False):
+class Options(PolicyOptions, total=False):
     """How judgments and runs are read and joined, and where: keywords of all functions that start from them.
 
     Parameters
@@ -45,11 +45,6 @@ class Options(TypedDict, total=False):
         'score'. gainful knows the direction of its own measures, and takes a higher score of any other for better.
     """
 
-    ties: Ties
-    unjudged: Unjudged
-    missing: Missing
-    degenerate: Degenerate
-    duplicates: Duplicates
     engine: Engine
     keep_going: bool
     lower_is_better: Sequence[str]
@@ -77,17 +72,13 @@ def scores_of(
     """
     from gainful.data.rankings import Rankings
     from gainful.data.scores import ScoreMatrix, Scores
+    from gainful.measures import Measure
     from gainful.verbs.evaluate import evaluate, read_scores
 
-    _check(options)
+    check_options(options)
     if isinstance(source, Rankings | Scores | ScoreMatrix) and measures is None:
         runs, measures = None, runs
     if isinstance(source, Rankings) or runs is not None:
-        if options.get("lower_is_better"):
-            raise GainfulError(
-                "lower_is_better: expected a table of scores with it; gainful knows the direction of the measures "
-                "that it computes"
-            )
         return evaluate(source, runs, measures or default, **options)
     for name in _POLICIES:
         if name in options:
@@ -95,7 +86,9 @@ def scores_of(
                 f"{name}={options[name]!r}: expected judgments and runs with it, got scores that are computed already"  # type: ignore[literal-required]
             )
     scores = read_scores(source, lower_is_better=options.get("lower_is_better", ()))
-    return scores if measures is None else scores.only([measures] if isinstance(measures, str) else list(measures))
+    if measures is None:
+        return scores
+    return scores.only([str(measures)] if isinstance(measures, str | Measure) else list(map(str, measures)))
 
 
 def settings_of(function: Callable[..., Any], given: Mapping[str, Any], scores: Scores) -> Settings:
@@ -134,7 +127,7 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
     from gainful.data.rankings import Rankings
     from gainful.verbs.align import align
 
-    _check(options)
+    check_options(options)
     if not isinstance(source, Rankings):
         given: Any = {name: options[name] for name in (*_POLICIES, "keep_going") if name in options}  # type: ignore[literal-required]
         if runs is None:
@@ -144,7 +137,7 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
         raise GainfulError("expected either rankings or judgments and runs, got rankings and runs")
     for name in _POLICIES:
         value = options.get(name, getattr(source.policies, name))
-        if name not in _LATE and value != getattr(source.policies, name):
+        if name not in LATE_POLICIES and value != getattr(source.policies, name):
             raise PolicyError(
                 f"{name}={value!r}: these rankings are joined already, with {name}={getattr(source.policies, name)!r}"
             )
@@ -153,7 +146,8 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
     return source
 
 
-def _check(options: Mapping[str, Any]) -> None:
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse keywords that mean nothing."""
     known = Options.__annotations__
     for name in options:
         if name not in known:

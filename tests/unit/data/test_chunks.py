@@ -14,7 +14,7 @@ import pytest
 
 from gainful.data import chunks as parts
 from gainful.data.align import align
-from gainful.data.chunks import Unjudged, whole_topics
+from gainful.data.chunks import TopicsWithoutJudgments, whole_topics
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.run import LargeRun
@@ -98,7 +98,7 @@ def test_errors_of_reading_come_before_duplicates() -> None:
 
 
 def test_unjudged_topics_are_counted_once() -> None:
-    unjudged = Unjudged()
+    unjudged = TopicsWithoutJudgments()
     for start in range(0, 6000, 500):
         unjudged.add(pl.Series([str(i) for i in range(start, start + 1000)]))
     unjudged.add(pl.Series([], dtype=pl.String))

@@ -13,8 +13,9 @@ from gainful.data.policies import Policies
 from gainful.engine import Local, cluster
 from gainful.engine.dataset import Group, groups_of, put_together, score_group
 from gainful.engine.evaluation import score_all
-from gainful.engine.scoring import Job, entries_of
+from gainful.engine.scoring import Job
 from gainful.errors import DataError, GainfulError, PolicyError
+from gainful.io.read import entries_of
 from gainful.measures import parse_measures
 
 MADE = gf.simulate(topics=5, systems=3, depth=6, seed=6)
@@ -64,12 +65,13 @@ def test_wherever_it_is_cut(layout, rows, number, tmp_path):
     frame = table().sort(LAYOUTS[layout], maintain_order=True) if LAYOUTS[layout] else table()
     parts = write(frame, tmp_path / "runs.parquet", rows)
     here = gf.evaluate(MADE.qrels, parts, MEASURES, degenerate="nan")
-    groups = groups_of(entries_of(parts)[0], number)
+    entry = entries_of(parts)[0]
+    groups = groups_of(entry, number)
     assert [name for group in groups for name in group.files] == [
         f"{n}.parquet" for n in range(-(-frame.height // rows))
     ]
     assert len(groups) <= number
-    found = put_together(job(), [score_group(job(), group) for group in groups])
+    found = put_together(job(), entry, [score_group(job(), group) for group in groups])
     assert found is not None
     assert equal(found, here)
 
@@ -81,7 +83,8 @@ def test_rows_of_a_topic_that_is_cut_keep_their_order(tmp_path):
     parts = write(frame, tmp_path / "one.parquet", 4)
     here = gf.evaluate(MADE.qrels, parts, MEASURES, ties="order", duplicates="first", degenerate="nan")
     settings = job(ties="order", duplicates="first")
-    found = put_together(settings, [score_group(settings, group) for group in groups_of(entries_of(parts)[0], 99)])
+    entry = entries_of(parts)[0]
+    found = put_together(settings, entry, [score_group(settings, group) for group in groups_of(entry, 99)])
     assert equal(found, here)
     assert found.systems == ("one",)
 
@@ -89,10 +92,11 @@ def test_rows_of_a_topic_that_is_cut_keep_their_order(tmp_path):
 def test_scattered_topics_are_noticed(tmp_path):
     frame = MADE.runs[0].frame.select("query_id", "doc_id", "score").sample(fraction=1.0, shuffle=True, seed=1)
     parts = write(frame, tmp_path / "one.parquet", 10)
-    groups = groups_of(entries_of(parts)[0], 3)
-    assert put_together(job(), [score_group(job(), group) for group in groups]) is None
+    entry = entries_of(parts)[0]
+    groups = groups_of(entry, 3)
+    assert put_together(job(), entry, [score_group(job(), group) for group in groups]) is None
     here = gf.evaluate(MADE.qrels, parts, MEASURES, degenerate="nan")
-    assert equal(score_all(Local(), job(), parts, divided=True), here)
+    assert equal(score_all(Local(), job(), parts), here)
 
 
 def test_empty_parts_and_runs(tmp_path):
@@ -102,25 +106,29 @@ def test_empty_parts_and_runs(tmp_path):
         some[:0].write_parquet(tmp_path / "set" / f"run={name}" / "99.parquet")
     here = gf.evaluate(MADE.qrels, tmp_path / "set", MEASURES, degenerate="nan")
     assert here.systems == ("a", "b")
-    assert equal(score_all(Local(), job(), tmp_path / "set", divided=True), here)
+    assert equal(score_all(Local(), job(), tmp_path / "set"), here)
     with_column = table()[:0]
     (tmp_path / "none.parquet").mkdir()
     with_column.write_parquet(tmp_path / "none.parquet" / "0.parquet")
     with pytest.raises(DataError, match=r"^expected at least one run, got none$"):
-        score_all(Local(), job(), tmp_path / "none.parquet", divided=True)
+        score_all(Local(), job(), tmp_path / "none.parquet")
 
 
 def test_refused(tmp_path):
     parts = write(table().sort("query_id", maintain_order=True), tmp_path / "runs.parquet", 10)
     with pytest.raises(PolicyError, match="returns nothing for 1 of 5 judged topics"):
-        score_all(Local(), job(missing="error"), parts, divided=True)
-    going_on = score_all(Local(), job(missing="error", keep_going=True), [parts, MADE.runs[0]], divided=True)
-    assert going_on.systems == (MADE.runs[0].name,)
-    assert [name for name, _ in going_on.failed] == [str(parts)]
+        score_all(Local(), job(missing="error"), parts)
+    names = [run.name for run in MADE.runs]
+    going_on = score_all(Local(), job(missing="error", keep_going=True), [parts, MADE.runs[0]])
+    assert going_on.systems == (names[0], names[2])
+    assert [name for name, _ in going_on.failed] == [repr(names[1]), repr(names[0])]
+    here = gf.evaluate(MADE.qrels, [parts, MADE.runs[0]], MEASURES, missing="error", degenerate="nan", keep_going=True)
+    assert going_on.failed == here.failed
+    assert equal(going_on, here)
     (parts / "2.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match=r"2\.parquet: "):
-        score_all(Local(), job(), parts, divided=True)
-    going_on = score_all(Local(), job(keep_going=True), [MADE.runs[0], parts], divided=True)
+        score_all(Local(), job(), parts)
+    going_on = score_all(Local(), job(keep_going=True), [MADE.runs[0], parts])
     assert going_on.systems == (MADE.runs[0].name,)
     assert "2.parquet: " in going_on.failed[0][1]
 
@@ -138,7 +146,7 @@ def test_data_sets_that_cannot_be_shared_out_are_named(tmp_path):
         "nothing.parquet",
         "nowhere.parquet",
     ]
-    there = score_all(Local(), job(keep_going=True), runs, divided=True)
+    there = score_all(Local(), job(keep_going=True), runs)
     assert (there.systems, there.failed) == (here.systems, here.failed)
 
 
@@ -157,7 +165,7 @@ def test_a_data_set_that_was_given_a_name_is_read_by_one(tmp_path):
     entry = entries_of({"mine": parts})[0]
     assert groups_of(entry, 4) == []
     assert groups_of(dataclasses.replace(entry, name=None), 4) != []
-    assert score_all(Local(), job(), {"mine": parts}, divided=True).systems == ("mine",)
+    assert score_all(Local(), job(), {"mine": parts}).systems == ("mine",)
 
 
 def test_files_are_no_data_set(tmp_path):

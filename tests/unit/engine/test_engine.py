@@ -12,8 +12,9 @@ import pytest
 import gainful as gf
 from gainful.data.policies import Policies
 from gainful.engine import open_engine
-from gainful.engine.scoring import Entry, Job, batches, entries_of, score_runs
+from gainful.engine.scoring import Job, batches, score_entries
 from gainful.errors import DataError, GainfulError, MissingExtraError
+from gainful.io.read import Entry, entries_of
 from gainful.measures import parse_measures
 from gainful.progress import tracked_by
 from gainful.stats import resample
@@ -88,7 +89,7 @@ class TestEntries:
         job = Job(qrels=gf.read_qrels({"1": {"a": 1}}), measures=tuple(parse_measures("AP")), policies=Policies())
         run = gf.read_run({"1": ["a"]}, name="same")
         with pytest.raises(DataError) as caught:
-            score_runs(job, entries_of([run, run]))
+            score_entries(job, entries_of([run, run]))
         assert str(caught.value) == "two runs are called 'same'; rename one, or give a dict {name: run}"
 
     def test_files(self, tmp_path, monkeypatch):

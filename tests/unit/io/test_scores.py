@@ -211,24 +211,24 @@ class TestLowerIsBetter:
 
     def test_named(self):
         assert gf.read_scores(self.FRAME).higher == ("better", "better", "better")
-        assert gf.read_scores(self.FRAME, lower=["latency", "cost"]).higher == ("worse", "better", "worse")
+        assert gf.read_scores(self.FRAME, lower_is_better=["latency", "cost"]).higher == ("worse", "better", "worse")
 
     def test_of_scores(self):
         given = scores()
-        assert gf.read_scores(given, lower=["nDCG@2"]).higher[1] == "worse"
+        assert gf.read_scores(given, lower_is_better=["nDCG@2"]).higher[1] == "worse"
         assert gf.read_scores(given).higher[1] == "better"
 
     def test_of_a_wide_table(self):
-        assert gf.read_scores([[1.0, 2.0], [3.0, 4.0]], lower=("score",)).higher == ("worse",)
+        assert gf.read_scores([[1.0, 2.0], [3.0, 4.0]], lower_is_better=("score",)).higher == ("worse",)
 
     def test_refused(self):
-        message = r"^lower: expected one of latency, AP, cost, got 'latencies'\. Did you mean 'latency'\?$"
+        message = r"^lower_is_better: expected one of latency, AP, cost, got 'latencies'\. Did you mean 'latency'\?$"
         with pytest.raises(gf.GainfulError, match=message):
-            gf.read_scores(self.FRAME, lower=["latencies"])
+            gf.read_scores(self.FRAME, lower_is_better=["latencies"])
         with pytest.raises(
-            gf.GainfulError, match=r"^lower: expected a list of measures, got 'cost': write \['cost'\]$"
+            gf.GainfulError, match=r"^lower_is_better: expected a list of measures, got 'cost': write \['cost'\]$"
         ):
-            gf.read_scores(self.FRAME, lower="cost")
+            gf.read_scores(self.FRAME, lower_is_better="cost")
 
 
 LONG = "run,measure,query_id,score\n"

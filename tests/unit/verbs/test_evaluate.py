@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gainful.data.policies import Policies
-from gainful.errors import DataError, MeasureError, PolicyError
+import gainful as gf
+from gainful.data.policies import Policies, PolicyOptions
+from gainful.engine.scoring import compute
+from gainful.errors import DataError, GainfulError, MeasureError, PolicyError
 from gainful.measures import measure as register
 from gainful.measures import parse_measure, parse_measures, unregister
-from gainful.verbs.evaluate import compute, evaluate, score
+from gainful.verbs.evaluate import evaluate, score
+from gainful.verbs.source import Options
 from worlds import World, expected_scores, measures, qrels_of, runs_of, worlds
 
 # Topic 1 has a forbidden document, 2 has nothing relevant, 3 is what the second run has nothing for.
@@ -228,10 +231,31 @@ def test_score_refuses():
 
 
 def test_policies_are_keyword_only():
-    for function in (evaluate, score):
-        parameters = inspect.signature(function).parameters
-        assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name in Policies.__slots__)
-    assert set(Policies.__slots__) <= set(inspect.signature(evaluate).parameters)
+    parameters = inspect.signature(score).parameters
+    assert all(p.kind is p.KEYWORD_ONLY for name, p in parameters.items() if name in Policies.__slots__)
+    assert set(Policies.__slots__) == set(PolicyOptions.__annotations__) <= set(Options.__annotations__)
+    with pytest.raises(TypeError, match=r"^unexpected keyword 'tie'; expected a parameter of this function, or ties, "):
+        evaluate(QRELS, RUNS, tie="order")
+
+
+def test_rankings_take_the_place_of_qrels_and_runs():
+    rankings = gf.align(QRELS, RUNS, degenerate="one")
+    there = evaluate(QRELS, RUNS, ["AP", "RR"], degenerate="one")
+    for found in (evaluate(rankings, ["AP", "RR"]), evaluate(rankings, measures=["AP", "RR"])):
+        assert found.values.tolist() == there.values.tolist()
+        assert (found.policies, found.missing, found.ignored) == (there.policies, there.missing, there.ignored)
+    assert evaluate(rankings).measures == ("nDCG@10", "AP")
+    # What is undefined or missing is decided afterwards; the order of the documents is not.
+    later = evaluate(rankings, "AP", degenerate="nan", missing="skip")
+    np.testing.assert_array_equal(later["AP"].values, [[1 / 2, np.nan, 1 / 2], [1 / 2, np.nan, np.nan]])
+    with pytest.raises(PolicyError, match=r"^run 'second' returns nothing for 1 of 3 judged topics \(3\)"):
+        evaluate(rankings, "AP", missing="error")
+    with pytest.raises(PolicyError, match=r"^ties='order': these rankings are joined already, with ties='trec'$"):
+        evaluate(rankings, "AP", ties="order")
+    with pytest.raises(GainfulError, match=r"^expected either rankings or judgments and runs, got rankings and runs$"):
+        evaluate(rankings, RUNS, "AP")
+    with pytest.raises(DataError, match=r"^expected judgments and runs, or what `align` returns, got no runs$"):
+        evaluate(QRELS)
 
 
 @pytest.mark.parametrize("wrong", [None, 3])
@@ -256,7 +280,7 @@ def test_a_measure_of_another_shape_is_named():
         return np.zeros(rankings.n_rows + 1)
 
     try:
-        with pytest.raises(MeasureError, match=r"^Wrong: expected 6 scores, one a row, got shape \(7,\)$"):
+        with pytest.raises(MeasureError, match=r"^Wrong: expected 6 scores, one per row, got shape \(7,\)$"):
             evaluate(QRELS, RUNS, "Wrong")
     finally:
         unregister("Wrong")

@@ -1,0 +1,141 @@
+"""What makes a run look wrong: most often it is the file, not the ranking, that its scores then tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from gainful.data.policies import Policies
+from gainful.data.rankings import BoolArray, FloatArray, Rankings
+from gainful.results import Note, listed, plural
+
+# The documents that are looked at, and the share of them that should be judged.
+FIRST, FEW = 10, 0.5
+_MOST_NAMED = 3
+
+# Two rows of numbers, per run and topic: the share of the first documents that are judged, of those that could be; and
+# whether all documents have the same score (1) or not (0). NaN where that says nothing.
+Signs: TypeAlias = FloatArray
+
+
+def signs_of(rankings: Rankings) -> Signs:
+    """2 × systems × topics."""
+    shape = (2, len(rankings.systems), len(rankings.topics))
+    signs = np.full(shape, np.nan)
+    if len(rankings.grades) and rankings.grades[0] <= 0.0:  # qrels of nothing but relevant documents are never complete
+        first = (rankings.rank <= FIRST) & (rankings.grade >= 0)
+        found = np.bincount(rankings.row[first], minlength=rankings.n_rows)
+        pool = np.bincount(rankings.pool_topic[rankings.pool_grade >= 0], minlength=shape[2])
+        possible = np.minimum(np.minimum(rankings.retrieved, FIRST).reshape(shape[1:]), pool)
+        np.divide(found.reshape(shape[1:]), possible, out=signs[0], where=possible > 0)
+    if rankings.tied is not None:
+        signs[1] = rankings.tied.reshape(shape[1:])
+    return signs
+
+
+def notes_of(rankings: Rankings) -> tuple[Note, ...]:
+    """What must be known of these runs before their scores are read."""
+    return run_notes(
+        rankings.systems,
+        rankings.topics,
+        rankings.present.reshape(len(rankings.systems), -1),
+        signs_of(rankings),
+        rankings.stranger or (None,) * len(rankings.systems),
+        rankings.policies,
+        rankings.run_notes,
+    )
+
+
+def run_notes(
+    systems: Sequence[str],
+    topics: Sequence[str],
+    present: BoolArray,
+    signs: Signs,
+    strangers: Sequence[str | None],
+    policies: Policies,
+    noticed: Sequence[Note],
+) -> tuple[Note, ...]:
+    """What must be known of runs before their scores are read.
+
+    Parameters
+    ----------
+    systems, topics
+        Names.
+    present
+        Systems × topics: whether the run has the topic.
+    signs
+        From `signs_of`.
+    strangers
+        Per system, one of its topics without judgments, if it has any.
+    policies
+        Those in force.
+    noticed
+        When the runs were read.
+    """
+    return (
+        *_no_topic(systems, topics, present, strangers),
+        *noticed,
+        *(_all_tied(systems, signs[1], policies.ties) if policies.ties != "order" else ()),
+        *_unjudged(systems, signs[0]),
+    )
+
+
+def _no_topic(
+    systems: Sequence[str], topics: Sequence[str], present: BoolArray, strangers: Sequence[str | None]
+) -> list[Note]:
+    at = np.flatnonzero(~present.any(axis=1)).tolist()
+    if not len(at):
+        return []
+    names, stranger = [systems[i] for i in at], next((strangers[i] for i in at if strangers[i] is not None), None)
+    it, has = ("it", "has") if len(at) == 1 else ("them", "have")
+    if stranger is None:
+        return [Note("no-topic-matches", names[0], f"{_named(names)} {has} no topic at all.", warn=True)]
+    text = (
+        f"{_named(names)} {has} none of the judged topics: a topic of {it} is {stranger!r}, one of the judgments "
+        f"{topics[0]!r}. Do these judgments belong to {it}?"
+    )
+    if names == ["run"]:  # the name of what has none
+        text += f" If {stranger!r} is a run, write {{{stranger!r}: {{topic: {{document: score}}}}}}."
+    return [Note("no-topic-matches", names[0], text, warn=True)]
+
+
+def _all_tied(systems: Sequence[str], tied: FloatArray, ties: str) -> list[Note]:
+    several = ~np.isnan(tied)
+    names = [systems[i] for i in np.flatnonzero(several.any(axis=1) & ~(tied == 0.0).any(axis=1)).tolist()]
+    if not names:
+        return []
+    gives = "gives" if len(names) == 1 else "give"
+    decided = "the ids of the documents decide on their order" if ties == "trec" else "every order counts the same"
+    text = (
+        f"{_named(names)} {gives} all documents of a topic the same score, in every topic: {decided} (ties={ties}). "
+        "Take ties='order' if the best document comes first in the file."
+    )
+    return [Note("all-tied", names[0], text, warn=True)]
+
+
+def _unjudged(systems: Sequence[str], judged: FloatArray) -> list[Note]:
+    known = ~np.isnan(judged)
+    share = np.where(known, judged, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    few = np.flatnonzero(known.any(axis=1) & (share < FEW)).tolist()
+    if not len(few):
+        return []
+    shares = {systems[i]: f"{100.0 * share[i]:.0f} %" for i in few}
+    some = listed([f"{value} in run {name!r}" for name, value in list(shares.items())[:_MOST_NAMED]])
+    more = f" (and few in {plural(len(few) - _MOST_NAMED, 'other run')})" if len(few) > _MOST_NAMED else ""
+    text = (
+        f"Few of the first {FIRST} documents are judged: on average {some}{more}. Documents without a judgment count "
+        "as not relevant, so that such a run may be better than its scores say."
+    )
+    return [Note("mostly-unjudged", next(iter(shares)), text, warn=True)]
+
+
+def _named(names: Sequence[str]) -> str:
+    """'Run 'a'', 'Runs 'a' and 'b'', 'Runs 'a', 'b', 'c' and 4 others'."""
+    if len(names) == 1:
+        return f"Run {names[0]!r}"
+    shown = [repr(name) for name in names[:_MOST_NAMED]]
+    if len(names) > _MOST_NAMED:
+        shown.append(plural(len(names) - _MOST_NAMED, "other"))
+    return f"Runs {listed(shown)}"
