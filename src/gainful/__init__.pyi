@@ -57,8 +57,8 @@ from .tune.threshold.curve import ThresholdCurve as ThresholdCurve
 from .tune.threshold.result import Threshold as Threshold
 from .tune.threshold.result import apply_threshold as apply_threshold
 from .verbs.align import align as align
-from .verbs.compare import Comparison as Comparison
 from .verbs.compare import compare as compare
+from .verbs.compare.result import Comparison as Comparison
 from .verbs.evaluate import evaluate as evaluate
 from .verbs.evaluate import read_scores as read_scores
 from .verbs.evaluate import score as score

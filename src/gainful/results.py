@@ -231,6 +231,11 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def wrapped(text: str) -> str:
+    """The text in lines that can be read; no word is broken."""
+    return textwrap.fill(printable(text), READABLE, break_long_words=False, break_on_hyphens=False)
+
+
 def brief(text: str) -> str:
     """In a table the ends of a long list of numbers say enough; the measure's name in CSV and JSON has them all."""
     return _LONG_LIST.sub(r"[\1, \2, …, \3]", text)
@@ -367,9 +372,9 @@ class Result:
         return {table.name: table.frame.to_dicts() for table in self.tables()}
 
     def __str__(self) -> str:
-        notes = [f"note: {note}" for note in self.notes()]
-        verdict = [textwrap.fill(printable(self.verdict()), READABLE), ""] if self.verdict() else []
-        return "\n".join([*verdict, *(table.text() for table in self.compact()), *notes, str(self.settings)])
+        verdict, tables = self.verdict(), [table.text() for table in self.compact()]
+        end = [wrapped(text) for text in (*(f"note: {note}" for note in self.notes()), str(self.settings))]
+        return "\n".join([*([wrapped(verdict), ""] if verdict else []), *tables, *end])
 
     __repr__ = __str__
 

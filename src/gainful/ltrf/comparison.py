@@ -23,11 +23,11 @@ from gainful.ltrf.ranker import SETTINGS, FRanker
 from gainful.ltrf.settings import Settings, differing
 from gainful.ltrf.targets import LOSSES, Loss, Scale, check_loss
 from gainful.ltrf.training import Parts, evaluate_parts, prepare, repeated_by, train_parts
-from gainful.stats.corrections import Method as Correction
+from gainful.stats.choices import Correction
 from gainful.tune.threshold import threshold_curve
 from gainful.tune.threshold.curve import ThresholdCurve
-from gainful.verbs.compare import Comparison
 from gainful.verbs.compare import compare as compare_runs
+from gainful.verbs.compare.result import Comparison
 
 if TYPE_CHECKING:
     import altair
@@ -71,7 +71,7 @@ class LossComparison:
         known = " ".join(f"{name}={value}" for name, value in {"gains": self.scale, **self.settings}.items())
         return (
             f"{len(self.rankers)} losses on {learnt} queries, thresholds from {validated}, tested on {unseen}; "
-            f"cutoff={self.cutoff} correction={self.tests.correction} seed={self.seed} {known}"
+            f"cutoff={self.cutoff} correction={self.tests.settings['correction']} seed={self.seed} {known}"
         )
 
     @property
@@ -105,7 +105,7 @@ class LossComparison:
             "seconds": dict(self.seconds),
             "queries": dict(zip(("training", "validation", "test"), self.queries, strict=True)),
             "cutoff": self.cutoff,
-            "correction": self.tests.correction,
+            "correction": self.tests.settings["correction"],
             "gains": self.scale.to_dict(),
             **self.settings,
             "seed": self.seed,

@@ -15,9 +15,9 @@ from gainful.io.read import read_qrels, read_runs
 from gainful.measures import Measure, parse_measures
 from gainful.pages.contents import Inputs, gather
 from gainful.pages.result import Report, need_packages
-from gainful.stats.corrections import Method as Correction
+from gainful.stats.choices import Correction, Test
 from gainful.stats.resample import check_resamples, generator
-from gainful.verbs.compare.result import Test, place_of
+from gainful.verbs.compare.result import place_of
 from gainful.verbs.evaluate import DEFAULT_MEASURES, check_ties
 
 __all__ = ["Report", "report"]

@@ -21,7 +21,8 @@ from gainful.pages.analyses import ANALYSES, Analysis, Content, Task, attempt
 from gainful.pages.command import command_line, python_line
 from gainful.pages.why import can_be_explained, reasons
 from gainful.progress import track
-from gainful.verbs.compare import Comparison, compare
+from gainful.verbs.compare import compare
+from gainful.verbs.compare.result import Comparison
 from gainful.verbs.evaluate import evaluate
 
 # Rankings that are explained: more make a page too large to open.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gainful.stats.choices import Correction
 from gainful.stats.resample import FloatArray
 
-Method = Literal["holm", "bonferroni", "bh", "none"]
 
-
-def corrected(p: ArrayLike, method: Method) -> FloatArray:
+def corrected(p: ArrayLike, method: Correction) -> FloatArray:
     """What a p-value becomes, so that the whole family may be compared with one level; never less than it was.
 
     Parameters

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from gainful.errors import GainfulError
 from gainful.parallel import Apply, here
+from gainful.stats.choices import Interval
 from gainful.stats.resample import (
     BLOCK,
     FloatArray,
@@ -19,8 +18,6 @@ from gainful.stats.resample import (
     generator,
 )
 from gainful.stats.scale import exponents, largest_of, weighted_sums
-
-Interval = Literal["t", "bca"]
 
 # Numbers held at once: all resamples of as many rows as fit, since quantiles need all of a row's.
 _HELD = 1 << 23
@@ -58,7 +55,7 @@ def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, Fl
     power = exponents(largest_of(values))
     values = np.ldexp(values, power[:, None])
     mean = values.mean(axis=1)
-    half = stats.t.ppf(0.5 + confidence / 2.0, n - 1) * values.std(axis=1, ddof=1) / np.sqrt(n)
+    half = special.stdtrit(n - 1, 0.5 + confidence / 2.0) * values.std(axis=1, ddof=1) / np.sqrt(n)
     return _back(mean - half, power), _back(mean + half, power)
 
 

@@ -13,9 +13,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from gainful.parallel import Apply, here
+from gainful.stats.choices import Variant
 from gainful.stats.resample import (
     FloatArray,
     all_sign_flips,
@@ -30,7 +31,6 @@ from gainful.stats.resample import (
 from gainful.stats.scale import exponents, largest_of
 
 IntArray = NDArray[np.int64]
-Variant = Literal["studentized", "shifted", "sign"]
 WithoutVariance = Literal["infinite", "zero"]
 
 # Sums of the same numbers in another order differ by this much, relatively: still equal.
@@ -87,7 +87,7 @@ def t_test(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     """Student's paired t-test; p = 1 where all differences are 0, 0 where they are all the same other number."""
     first, second = pairs(len(scores), against)
     t = t_statistic(scores[first] - scores[second], rounding(scores, first, second))
-    p = 2.0 * stats.t.sf(np.abs(t), scores.shape[1] - 1)
+    p = 2.0 * special.stdtr(scores.shape[1] - 1, -np.abs(t))
     return np.asarray(_arranged(np.where(np.isnan(t), 1.0, p), len(scores), 1.0, against), np.float64)
 
 
@@ -102,7 +102,7 @@ def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     ranks, number = np.abs(signed), np.count_nonzero(signed, axis=1)
     observed = np.abs(signed.sum(axis=1))
     squares = (ranks * ranks).sum(axis=1)
-    p = 2.0 * stats.norm.sf(observed / np.sqrt(np.maximum(squares, 1.0)))
+    p = 2.0 * special.ndtr(-observed / np.sqrt(np.maximum(squares, 1.0)))
     few = number <= _ENUMERATED
     p[few] = _enumerated(ranks[few], observed[few])
     untied = squares > number * (number + 1) * (2 * number + 1) / 6 - 0.25  # a tie of two ranks takes 0.5 away
@@ -117,13 +117,15 @@ def signed_ranks(scores: FloatArray, first: IntArray, second: IntArray) -> Float
 
     The sign of their sum is the direction in which Wilcoxon's test finds a difference; the mean may have the other one.
     """
+    from scipy.stats import rankdata  # late: it takes most of a second to import
+
     z, noise = _scaled(scores[first] - scores[second], rounding(scores, first, second))
     size = np.abs(z)
     size[size <= noise[:, None]] = 0.0
     # Differences that only rounding tells apart are tied.
     unit = np.maximum(noise * 100.0, np.finfo(np.float64).tiny)
     steps = np.where(size > 0.0, np.maximum(np.round(size / unit[:, None]), 1.0), 0.0)
-    ranks = stats.rankdata(steps, axis=1) - np.count_nonzero(size == 0.0, axis=1)[:, None]
+    ranks = rankdata(steps, axis=1) - np.count_nonzero(size == 0.0, axis=1)[:, None]
     return np.asarray(np.where(size > 0.0, np.sign(z) * ranks, 0.0), np.float64)
 
 

@@ -82,7 +82,10 @@ class TestNumbers:
 
     def test_tukey_corrects_itself(self):
         found = compare(Y, test="tukey", correction="bonferroni", resamples=200)
-        assert found.correction == found.to_dict()["correction"] == "tukey"
+        assert found.settings["correction"] == found.to_dict()["settings"]["correction"] == "tukey"
+        (note,) = [note for note in found.notes() if note.code == "correction-not-used"]
+        assert note.text == "Tukey's test corrects for all pairs by itself: correction 'bonferroni' is not used."
+        assert "correction-not-used" not in {note.code for note in compare(Y, test="tukey", resamples=9).notes()}
         assert found.to_frame()["p"].to_list() == found.to_frame()["p_corrected"].to_list()
 
     def test_intervals_of_means(self):
@@ -146,6 +149,9 @@ class TestNumbers:
         found = compare(values, gaps="drop")
         kept = np.delete(Y, 4, axis=1)
         assert len(found["score"].topics) == 19
+        assert found.notes()[0].text == (
+            "score: tests, intervals and means are of the 19 of 20 topics for which all runs have a score (gaps: drop)."
+        )
         assert found.p("score")[0, 2] == pytest.approx(stats.ttest_rel(kept[0], kept[2]).pvalue)
 
     def test_counts_are_compared_by_their_mean(self):
@@ -207,21 +213,18 @@ class TestAsked:
         assert found.movers("a", "b").height == 4
 
     def test_line(self):
-        assert str(self.FOUND) == (
-            "compare: 4 runs, 20 topics, 3 pairs a measure; test=t correction=holm interval=t confidence=0.95 "
-            "gaps=error"
+        assert str(self.FOUND.settings) == (
+            "compare: 4 runs, 20 topics, 3 pairs per measure; baseline=3 test=t correction=holm alpha=0.05 interval=t "
+            "confidence=0.95 gaps=error"
         )
-        assert "2 runs, 20 topics, 1 pair a measure" in str(compare(Y[:2]))
+        assert "2 runs, 20 topics, 1 pair per measure" in str(compare(Y[:2]))
 
     def test_dict_is_ready_for_json(self):
         content = json.loads(json.dumps(self.FOUND.to_dict()))
-        assert list(content) == [
-            *("means", "pairs", "topics", "notes", "baseline", "test", "correction", "interval", "confidence"),
-            *("resamples", "seed", "gaps", "policies"),
-        ]
-        assert content["policies"] is None  # an array does not tell them
+        assert list(content) == ["verdict", "means", "pairs", "topics", "notes", "settings"]
+        assert content["settings"]["policies"] is None  # an array does not tell them
         assert content["topics"] == {"score": 20}
-        assert content["baseline"] == "3"
+        assert content["settings"]["baseline"] == "3"
         assert [row["run"] for row in content["pairs"]] == ["1", "2", "4"]
         assert content["means"][2]["mean"] == pytest.approx(Y[2].mean())
 
@@ -240,8 +243,10 @@ class TestAsked:
         qrels = {f"q{i}": {"d": 1} for i in range(4)}
         runs = {"good": {f"q{i}": ["d"] for i in range(4)}, "bad": {f"q{i}": ["x", "d"] for i in range(4)}}
         found = gf.compare(gf.evaluate(qrels, runs, "RR", ties="order"))
-        assert found.to_dict()["policies"]["ties"] == "order"
-        assert str(found).endswith("gaps=error ties=order unjudged=zero missing=empty degenerate=zero duplicates=error")
+        assert found.to_dict()["settings"]["policies"]["ties"] == "order"
+        assert str(found.settings).endswith(
+            "gaps=error ties=order unjudged=zero missing=empty degenerate=zero duplicates=error"
+        )
         row = found.to_frame().row(0, named=True)
         assert (row["run"], row["mean"], row["mean_other"], row["wins"]) == ("good", 1.0, 0.5, 4)
 
@@ -333,5 +338,6 @@ class TestRefused:
 
     @pytest.mark.parametrize("alpha", [0, 1, 5])
     def test_alpha(self, alpha):
-        with pytest.raises(GainfulError, match=f"^alpha: expected a number between 0 and 1, got {alpha}$"):
-            compare(Y).significant(alpha)
+        for ask in (compare(Y).significant, compare(Y)["score"].better, lambda level: compare(Y, alpha=level)):
+            with pytest.raises(GainfulError, match=f"^alpha: expected a number between 0 and 1, got {alpha}$"):
+                ask(alpha)

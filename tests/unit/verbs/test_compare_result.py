@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from dataclasses import asdict
 
 import numpy as np
 import polars as pl
@@ -10,6 +13,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+import gainful as gf
 from gainful.errors import DataError, GainfulError
 from gainful.verbs.compare import compare
 
@@ -74,8 +78,8 @@ class TestWorse:
         rows = self.FOUND.worse(-bound - 1e-6, alpha).filter(run="d")
         assert rows["bound"].to_list() == pytest.approx([bound])
         assert rows["reason"].to_list() == [
-            f"x: 'd' is not shown to be no more than {-bound - 1e-6:g} worse than 'a': 0.5000 and 0.5000, at "
-            f"{1 - alpha:g} confidence it may be worse by {-bound:.4f} (interval=t)"
+            f"x: 'd' could be worse than 'a' by up to {-bound:.4g}; {-bound - 1e-6:g} is allowed (0.5000 and 0.5000, "
+            f"{1 - alpha:g} confidence, interval=t)"
         ]
 
     def test_margin_asks_nothing_of_better_runs(self):
@@ -175,23 +179,244 @@ class TestTold:
 
     @pytest.mark.parametrize("settings", [{"test": "t"}, {"test": "wilcoxon"}])
     def test_random_numbers_that_were_not_used_are_not_told(self, settings):
-        assert str(compare(self.SCORES, **settings)).endswith(" interval=t confidence=0.95 gaps=error")
+        assert str(compare(self.SCORES, **settings).settings).endswith(" interval=t confidence=0.95 gaps=error")
+        assert compare(self.SCORES, **settings).to_dict()["settings"]["seed"] is None
 
     @pytest.mark.parametrize(
         "settings", [{"test": "randomisation"}, {"test": "bootstrap"}, {"test": "tukey"}, {"interval": "bca"}]
     )
     def test_random_numbers_that_were_used_are(self, settings):
-        assert str(compare(self.SCORES, resamples=9, seed=3, **settings)).endswith(" resamples=9 seed=3 gaps=error")
+        assert str(compare(self.SCORES, resamples=9, seed=3, **settings).settings).endswith(
+            " resamples=9 seed=3 gaps=error"
+        )
 
     def test_few_topics(self):
-        assert compare(self.SCORES).notes == ()
+        assert [note.code for note in compare(self.SCORES).notes()] == ["marks"]
         few = compare(self.SCORES[:, :4])
-        assert few.notes == ("score: only 4 topics, too few for tests and intervals to say much",)
-        assert few.to_dict()["notes"] == list(few.notes)
-        assert few.notes[0] in few.chart().to_dict()["title"]["subtitle"]
+        (note,) = [note for note in few.notes() if note.code == "few-topics"]
+        assert note == gf.Note("few-topics", "score", "score: tests and intervals say little on 4 topics.")
+        assert asdict(note) in few.to_dict()["notes"]
+        assert note.text in few.chart().to_dict()["title"]["subtitle"]
 
     @pytest.mark.parametrize(("baseline", "of"), [(None, "run"), ("1", "pair")])
     def test_the_chart_says_that_intervals_are_not_corrected(self, baseline, of):
         told = [f"Intervals are of each {of} by itself, not corrected for many."]
         assert compare(self.SCORES, baseline=baseline).chart().to_dict()["title"]["subtitle"] == told
         assert compare(self.SCORES[:2], baseline=baseline).chart().to_dict()["title"]["subtitle"] == []
+
+
+def leading(*wins: int, topics: int = 10) -> np.ndarray:
+    """Runs of which each beats the next clearly or not at all; 0 are equal means that differ by topic."""
+    rng = np.random.default_rng(1)
+    base = rng.random(topics)
+    steps = np.cumsum([0, *wins])[:, None] * 0.3
+    return base - steps + rng.normal(0, 0.01, (len(steps), topics))
+
+
+class TestVerdict:
+    def test_who_leads(self):
+        found = compare(table(AP=leading(0, 1)))
+        one = found["AP"]
+        at = int(np.argmax(one.mean))
+        assert one.better()[at].sum() == 1
+        assert found.verdict() == (
+            f"{'ab'[at]} leads in AP with {one.mean[at]:.3f} ({one.low[at]:.3f} to {one.high[at]:.3f}), significantly "
+            "better than 1 of 2 others. Significance is by paired t-test, p < 0.05 after Holm's correction for the 3 "
+            "pairs per measure."
+        )
+
+    def test_noise_is_no_lead(self):
+        found = compare(np.random.default_rng(0).random((4, 12)), test="randomisation", correction="none")
+        assert not found["score"].better().any()
+        assert re.fullmatch(
+            r"\d has the best mean in score, 0\.\d{3} \(0\.\d{3} to 0\.\d{3}\), but is significantly better than none "
+            r"of 3 others\. Significance is by randomisation test, p < 0\.05\.",
+            found.verdict(),
+        )
+
+    def test_lower_is_better(self):
+        assert (
+            compare(table(**{"Forbidden@3": leading(1, 1)})).verdict().startswith("c leads in Forbidden@3 (lower is b")
+        )
+
+    def test_all_the_same(self):
+        """Means that only rounding tells apart are the same."""
+        rows = np.array([[0.1, 0.2, 0.3], [0.3, 0.1, 0.2], [0.2, 0.3, 0.1]])
+        assert compare(rows).verdict().startswith("All runs have the same mean in score, 0.200. ")
+        assert compare(table(AP=np.vstack([rows, rows[:1] - 0.1]))).verdict().startswith("a (and 2 others alike) ")
+
+    def test_alpha(self):
+        """p of the one pair is .0053: significant at .05, not at .001."""
+        rng = np.random.default_rng(8)
+        y = rng.random(20) * 0.5 + rng.normal(0, 0.08, (4, 20)) + np.array([[0.0], [0.02], [0.1], [0.1]])
+        p = stats.ttest_rel(y[1], y[2]).pvalue
+        ends = stats.ttest_rel(y[2], y[1]).confidence_interval()
+        assert 0.001 < p < 0.05
+        assert compare(y[1:3]).verdict() == (
+            f"2 is significantly better than 1 in score: {y[2].mean():.3f} against {y[1].mean():.3f}, a difference of "
+            f"{y[2].mean() - y[1].mean():.3f} ({ends.low:.3f} to {ends.high:.3f}; p = {p:.4f}). Significance is by "
+            "paired t-test, p < 0.05."
+        )
+        strict = compare(y[1:3], alpha=0.001)
+        assert strict.verdict().startswith(f"1 and 2 do not differ significantly in score: {y[1].mean():.3f} and ")
+        assert not strict["score"].better().any()
+        assert strict.significant().height == 0
+        assert strict.tables()[0].cells()[0][-1] == ""
+
+    def test_baseline(self):
+        found = compare(table(AP=leading(0, 1, 1)), baseline="c")
+        assert found.verdict().startswith(
+            "In AP, 2 of 3 runs are significantly better than the baseline c, and 1 significantly worse. Significance"
+        )
+        two = compare(table(AP=leading(1)), baseline="a")
+        assert two.verdict().startswith("The baseline a is significantly better than b in AP: ")
+
+    def test_two_runs_that_are_one(self):
+        same = np.tile(np.arange(6) / 10, (2, 1))
+        assert compare(same).verdict().startswith("1 and 2 have the same score on all 6 topics. ")
+
+    def test_signed_ranks(self):
+        verdict = compare(TestDirection.SCORES, test="wilcoxon").verdict()
+        assert verdict.startswith("2 is significantly better than 1 in score by signed ranks, though not by its mean: ")
+        assert verdict.endswith("Significance is by Wilcoxon signed-rank test, p < 0.05.")
+
+    def test_no_direction(self):
+        found = compare(table(NumRet=leading(1, 1)))
+        assert found.verdict().startswith("In NumRet, 3 of 3 pairs of runs differ significantly. ")
+        assert "no-direction" in {note.code for note in found.notes()}
+        assert compare(table(NumRet=leading(1))).verdict().startswith("a is significantly higher than b in NumRet: ")
+
+    def test_many_measures(self):
+        found = compare(table(**{f"P@{k}": leading(1, 1) for k in range(1, 6)}))
+        assert found.verdict().count(" leads in ") == 3
+        assert "The table has 2 more measures." in found.verdict()
+
+
+class TestNotes:
+    def test_test_against_mean(self):
+        (note,) = [
+            note for note in compare(TestDirection.SCORES, test="wilcoxon").notes() if note.code == "test-against-mean"
+        ]
+        assert note.text == "score: '1' is significantly worse than '2' by signed ranks, but not by its mean."
+        many = compare(np.vstack([TestDirection.SCORES[:1]] * 4 + [TestDirection.SCORES[1:]] * 2), test="wilcoxon")
+        texts = [note.text for note in many.notes() if note.code == "test-against-mean"]
+        assert len(texts) == 6  # 8 pairs
+        assert texts[-1] == "The same holds for 3 more pairs."
+
+    def test_directions_that_were_assumed(self):
+        found = compare(table(AP=leading(1), latency=leading(1)), baseline="a")
+        assert [note.subject for note in found.assumed()] == ["latency"]
+        lower = compare(table(AP=leading(1), latency=leading(1)), lower_is_better=["latency"])
+        assert lower.assumed() == ()
+        assert lower["latency"].higher == "worse"
+
+    def test_passed(self):
+        found = compare(table(AP=leading(1)), baseline="b")
+        assert found.passed() == "no run is significantly worse than 'b' in AP (alpha=0.05)"
+        assert found.passed(0.02) == "no run could be worse than 'b' by more than 0.02 in AP (0.95 confidence)"
+
+
+class TestShown:
+    FOUND = compare(table(AP=leading(0, 1)))
+
+    def test_text(self):
+        text = str(self.FOUND)
+        assert text.startswith(self.FOUND.verdict()[:40])
+        assert "better than" in text
+        assert "win/tie/loss" in text
+        assert "note: The letters name the runs that a run is significantly better than." in text
+        assert repr(self.FOUND) == text
+
+    def test_letters(self):
+        frame = self.FOUND.tables()[0].frame
+        assert frame["AP: better than"].to_list() == ["c", "c", ""]
+        assert frame["letter"].to_list() == ["a", "b", "c"]
+
+    def test_marks(self):
+        means = compare(table(AP=leading(1, 1)), baseline="b").tables()[0]
+        assert [row[:1] + row[2:] for row in means.cells()] == [["b", ""], ["a", "†"], ["c", "‡"]]
+
+    def test_names_are_escaped(self):
+        frame = pl.DataFrame({"<b>&": [0.1, 0.2, 0.3], "other": [0.2, 0.4, 0.3]})
+        html = compare(frame)._repr_html_()
+        assert "<b>&" not in html.replace("<b>&lt;", "")
+        assert "&lt;b&gt;&amp;" in html
+        assert "<table>" in html
+
+    def test_two_runs_show_the_topics_that_moved(self):
+        found = compare(table(x=[[0.1, 0.9, 0.5, 0.5], [0.2, 0.2, 0.9, 0.5]]))
+        *_, movers = found.compact()
+        assert movers.name == "movers"
+        assert [column.header for column in movers.columns] == ["x of topic", "a", "b", "difference"]
+        assert movers.cells()[0] == ["q2", "0.9000", "0.2000", "0.7000"]
+        assert movers.frame.columns == ["measure", "run", "other", "query_id", "score", "score_other", "difference"]
+
+    def test_movers_of_every_pair(self):
+        tables = compare(table(x=leading(1, 1), y=leading(1, 1))).movers_tables(2)
+        assert len(tables) == 6
+        assert {len(one.frame) for one in tables} == {2}
+        assert compare(table(x=leading(1, 1)), baseline="a").movers_tables(0)[1].frame.height == 0
+
+    def test_frames(self):
+        assert self.FOUND.to_pandas().to_dict("list") == self.FOUND.to_frame().to_dict(as_series=False)
+        content = json.loads(json.dumps(self.FOUND.to_dict()))
+        assert content["verdict"] == self.FOUND.verdict()
+        assert content["notes"][0]["code"] == "marks"
+
+
+class TestManyRuns:
+    """Three clear groups of 20, and one run between the first two that the best does not beat."""
+
+    SCORES = np.random.default_rng(3).normal(0, 0.02, (60, 40)) - np.repeat([0, 0.3, 0.6], 20)[:, None]
+    FOUND = compare(SCORES)
+
+    def test_lines_can_be_read(self):
+        text = str(self.FOUND)
+        assert max(map(len, text.splitlines())) <= 120
+        assert max(map(len, self.FOUND.tables()[0].latex().splitlines())) <= 120
+        assert "^" not in self.FOUND.tables()[0].latex()
+
+    def test_beats_and_groups(self):
+        frame = self.FOUND.tables()[0].frame
+        assert frame.columns == ["run", "score", "score: beats", "score: group"]
+        for row in frame.iter_rows(named=True):
+            third = (int(row["run"]) - 1) // 20
+            assert row["score: group"] == third + 1
+            assert row["score: beats"] == f"{(2 - third) * 20} of 59"
+
+    def test_the_pairs_are_not_printed(self):
+        assert [one.name for one in self.FOUND.compact()] == ["means"]
+        assert [one.name for one in self.FOUND.tables()] == ["means", "pairs"]
+        assert self.FOUND.notes()[-1].text.startswith("The table of all 1770 pairs is not printed")
+
+    def test_fifteen_have_letters(self):
+        assert "letter" in compare(self.SCORES[:15]).tables()[0].frame.columns
+        assert "letter" not in compare(self.SCORES[:16]).tables()[0].frame.columns
+
+    def test_a_group_is_what_its_best_does_not_beat(self):
+        """b is worse than a, c is not, though its mean is lower: it varies far more."""
+        rng = np.random.default_rng(1)
+        a = rng.random(20)
+        scores = np.array([a, a - 0.1 + rng.normal(0, 0.01, 20), a - 0.15 + rng.normal(0, 1.5, 20)])
+        one = compare(scores)["score"]
+        assert one.mean[2] < one.mean[1]
+        assert one.groups().tolist() == [1, 2, 1]
+
+
+def test_all_forms_agree():
+    made = gf.simulate(topics=8, systems=4, depth=20, seed=1)
+    scores = gf.evaluate(made.qrels, made.runs, ["AP", "nDCG@10"])
+    expected = compare(scores)
+    forms = [
+        compare(made.qrels, made.runs, ["AP", "nDCG@10"]),
+        compare(gf.align(made.qrels, made.runs), ["AP", "nDCG@10"]),
+        compare(gf.align(made.qrels, made.runs), measures=["AP", "nDCG@10"]),
+        compare(scores.to_frame()),
+    ]
+    for found in forms:
+        assert found.to_frame().equals(expected.to_frame())
+        assert found.verdict() == expected.verdict()
+    assert forms[0].settings.to_dict() == expected.settings.to_dict()
+    matrix = compare(scores["AP"].values)
+    assert matrix.to_frame()["p"].to_list() == expected.to_frame().filter(measure="AP")["p"].to_list()
+    assert compare(scores, "AP").to_frame().equals(expected.to_frame().filter(measure="AP"))

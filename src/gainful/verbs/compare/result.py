@@ -3,106 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gainful.charts import COLOURS, WIDTH, load_altair, styled
-from gainful.data.policies import Gaps, Policies, told
 from gainful.errors import DataError, GainfulError, did_you_mean
-from gainful.stats.corrections import Method as Correction
-from gainful.stats.intervals import Interval, mean_interval
-from gainful.stats.paired import CLOSE, IntArray, rounding
+from gainful.results import Note, Result, Settings, Table, listed
+from gainful.stats.intervals import mean_interval
+from gainful.stats.paired import CLOSE, rounding
 from gainful.stats.resample import FloatArray
+from gainful.verbs.compare.contrasts import Contrasts, checked_alpha
+from gainful.verbs.compare.tables import means_table, movers_tables, pairs_table
+from gainful.verbs.compare.verdict import few_topics, notes, sentences
 
 if TYPE_CHECKING:
     import altair
 
-Test = Literal["t", "wilcoxon", "randomisation", "bootstrap", "tukey"]
-_RESAMPLED = ("randomisation", "bootstrap", "tukey")
-# Of fewer topics, winning them all is no news: a sign test has p = 2/2⁴ at best.
-_FEW_TOPICS = 5
+# A table of more pairs is not read.
+_MOST_PAIRS = 20
+_MOVERS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Contrasts:
-    """The runs under one measure, and the pairs that were tested; a pair is a run and an other run.
-
-    Parameters
-    ----------
-    measure, higher
-        What was measured, and whether a higher score is better, worse or neither.
-    topics, values
-        The topics that all runs have, and the scores: runs × topics.
-    mean, low, high
-        Of each run, with the ends of its interval.
-    first, second
-        Of each pair, the places of the run and of the other.
-    difference, difference_low, difference_high
-        Of each pair, the mean of run − other, with the ends of its interval.
-    effect
-        The difference in standard deviations of the differences per topic; 0 where all of them are 0, infinite where
-        they are all the same other number.
-    wins, ties, losses
-        Of each pair, the topics in which the run is better than, equal to, worse than the other; higher counts as
-        better where neither is.
-    direction
-        Of each pair, 1 where the test takes the run for higher than the other, -1 for lower, 0 for neither: the sign of
-        the sum of signed ranks for wilcoxon, of the difference for all other tests.
-    p, p_corrected
-        Of each pair, as tested, and corrected for the number of pairs.
-    """
-
-    measure: str
-    higher: str
-    topics: tuple[str, ...]
-    values: FloatArray
-    mean: FloatArray
-    low: FloatArray
-    high: FloatArray
-    first: IntArray
-    second: IntArray
-    difference: FloatArray
-    difference_low: FloatArray
-    difference_high: FloatArray
-    effect: FloatArray
-    wins: IntArray
-    ties: IntArray
-    losses: IntArray
-    direction: IntArray
-    p: FloatArray
-    p_corrected: FloatArray
-
-    def sign(self) -> float:
-        """-1 where lower is better, else 1."""
-        return -1.0 if self.higher == "worse" else 1.0
-
-    def differences(self) -> FloatArray:
-        """Pairs × topics: run − other."""
-        return self.values[self.first] - self.values[self.second]
-
-    def better(self, alpha: float = 0.05) -> NDArray[np.bool_]:
-        """Runs × runs: whether the row's run is significantly better than the column's (higher, if neither is).
-
-        The `direction` of the test says which one is better.
-        """
-        _check_alpha(alpha)
-        won = np.zeros((len(self.mean), len(self.mean)), np.bool_)
-        found, gain = self.p_corrected < alpha, self.sign() * self.direction
-        won[self.first, self.second] = found & (gain > 0.0)
-        won[self.second, self.first] = found & (gain < 0.0)
-        return won
-
-    def against_the_mean(self, alpha: float = 0.05) -> NDArray[np.bool_]:
-        """Of each pair, whether it differs significantly, and the better of the two has not the better mean."""
-        _check_alpha(alpha)
-        return (self.p_corrected < alpha) & (self.direction * np.sign(self.difference) <= 0.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Comparison(Result):
     """What `compare` found, for every measure.
 
     Parameters
@@ -110,44 +35,50 @@ class Comparison:
     systems
         The names of the runs.
     contrasts
-        One entry a measure.
-    baseline
-        The run that the others were compared with; None where all pairs were.
-    test, correction, interval, confidence, resamples, seed, gaps, policies
-        The settings that repeat it; no policies if the scores came from a table. `correction` is ``tukey`` for the test
-        that corrects itself.
+        One entry per measure.
+    settings
+        What repeats it; `correction` is ``tukey`` for the test that corrects itself.
     """
 
     systems: tuple[str, ...]
     contrasts: tuple[Contrasts, ...]
-    baseline: str | None
-    test: Test
-    correction: Correction | Literal["tukey"]
-    interval: Interval
-    confidence: float
-    resamples: int
-    seed: int
-    gaps: Gaps
-    policies: Policies | None
-
-    def __str__(self) -> str:
-        topics = "/".join(str(n) for n in sorted({len(one.topics) for one in self.contrasts}))
-        number = len(self.contrasts[0].first)
-        drawn = self.test in _RESAMPLED or self.interval == "bca"
-        return (
-            f"compare: {len(self.systems)} runs, {topics} topics, {number} pair{'s' if number > 1 else ''} a measure; "
-            f"test={self.test} correction={self.correction} interval={self.interval} confidence={self.confidence:g} "
-            f"{f'resamples={self.resamples} seed={self.seed} ' if drawn else ''}gaps={self.gaps}{told(self.policies)}"
-        )
+    settings: Settings
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What one should know about the numbers: topics too few to say much."""
-        return tuple(
-            f"{one.measure}: only {len(one.topics)} topics, too few for tests and intervals to say much"
-            for one in self.contrasts
-            if len(one.topics) < _FEW_TOPICS
-        )
+    def baseline(self) -> str | None:
+        """The run that the others were compared with; None where all pairs were."""
+        name: str | None = self.settings["baseline"]
+        return name
+
+    def family(self) -> int:
+        """How many pairs were tested under each measure."""
+        return len(self.contrasts[0].first)
+
+    def verdict(self) -> str:
+        """Who leads by each measure, whom it beats, and by which test."""
+        return " ".join(sentences(self))
+
+    def tables(self) -> tuple[Table, ...]:
+        """The means with what each run is better than, all pairs, and for two runs the topics that moved most."""
+        movers = self.movers_tables() if len(self.systems) == 2 else ()
+        return (means_table(self), pairs_table(self), *movers)
+
+    def compact(self) -> tuple[Table, ...]:
+        """All tables, without the pairs if they are many."""
+        means, pairs, *movers = self.tables()
+        return (means, *movers) if self._pairs() > _MOST_PAIRS else (means, pairs, *movers)
+
+    def _pairs(self) -> int:
+        return len(self.contrasts) * self.family()
+
+    def _notes(self) -> tuple[Note, ...]:
+        text = f"The table of all {self._pairs()} pairs is not printed: CSV, JSON and `to_frame` have it."
+        long = [Note("pairs-not-printed", "", text)] if self._pairs() > _MOST_PAIRS else []
+        return (*notes(self), *long)
+
+    def movers_tables(self, most: int | None = _MOVERS) -> tuple[Table, ...]:
+        """The topics that moved most, one table per measure and pair that was tested; see `movers`."""
+        return movers_tables(self, most)
 
     def __getitem__(self, measure: str) -> Contrasts:
         """The runs and pairs under one measure."""
@@ -167,10 +98,10 @@ class Comparison:
         full[one.first, one.second] = full[one.second, one.first] = values
         return full
 
-    def significant(self, alpha: float = 0.05) -> pl.DataFrame:
-        """The rows of `to_frame` whose corrected p-value is below `alpha`."""
-        _check_alpha(alpha)
-        return self.to_frame().filter(pl.col("p_corrected") < alpha)
+    def significant(self, alpha: float | None = None) -> pl.DataFrame:
+        """The rows of `to_frame` whose corrected p-value is below `alpha`; below that of the settings, if not given."""
+        level = self.settings["alpha"] if alpha is None else checked_alpha(alpha)
+        return self.to_frame().filter(pl.col("p_corrected") < level)
 
     def movers(self, run: str, against: str, measure: str | None = None, most: int | None = 5) -> pl.DataFrame:
         """The topics that moved most: query_id, score, score_other, difference (of `run` and `against`), largest first.
@@ -195,30 +126,29 @@ class Comparison:
             {"query_id": names, "score": mine[order], "score_other": other[order], "difference": (mine - other)[order]}
         )
 
-    def worse(self, margin: float | None = None, alpha: float = 0.05) -> pl.DataFrame:
+    def worse(self, margin: float | None = None, alpha: float | None = None) -> pl.DataFrame:
         """Where a run is worse than the baseline: measure, run, difference, bound, p_corrected, reason; or no row.
 
         Parameters
         ----------
         margin
-            Without it, a run is worse if it is so significantly, after correction. With it, a run counts as worse
-            unless it is shown to be no more than this (in units of the score) worse: unless the one-sided bound of the
-            difference, the end of the two-sided interval of confidence 1 − 2·alpha, is at least −margin, up to
-            rounding. Bounds are not corrected: all of them must hold, so more of them make it harder to pass, never
-            easier.
+            Without it, a run is worse if it is so significantly, after correction. With it, a run counts as worse if it
+            could be worse by more than this (in units of the score): unless the one-sided bound of the difference, the
+            end of the two-sided interval of confidence 1 − 2·alpha, is at least −margin, up to rounding. Bounds are not
+            corrected: all of them must hold, so more of them make it harder to pass, never easier.
         alpha
-            The level.
+            The level; that of the settings by default.
         """
-        _check_alpha(alpha)
+        level: float = self.settings["alpha"] if alpha is None else checked_alpha(alpha)
         if self.baseline is None:
             raise GainfulError(
                 "worse: expected a comparison with a baseline, got one of all pairs: compare(…, baseline=…)"
             )
         if margin is not None and not 0.0 <= margin < np.inf:
             raise GainfulError(f"margin: expected a number of at least 0, got {margin}")
-        if margin is not None and alpha >= 0.5:
-            raise GainfulError(f"alpha: expected a number below 0.5 for a margin, got {alpha}")
-        rows = [row for one in self.contrasts for row in self._worse(one, margin, alpha)]
+        if margin is not None and level >= 0.5:
+            raise GainfulError(f"alpha: expected a number below 0.5 for a margin, got {level}")
+        rows = [row for one in self.contrasts for row in self._worse(one, margin, level)]
         columns = {"measure": pl.String, "run": pl.String, "difference": pl.Float64, "bound": pl.Float64}
         return pl.DataFrame(rows, {**columns, "p_corrected": pl.Float64, "reason": pl.String}, orient="row")
 
@@ -230,14 +160,14 @@ class Comparison:
         sign = one.sign()
         if margin is None:
             bound = np.full(len(one.first), np.nan)
-            failed = (one.p_corrected < alpha) & (sign * one.direction < 0.0)
+            failed = one.significant(alpha) & (sign * one.direction < 0.0)
         else:
             low, high = mean_interval(
                 one.differences(),
-                self.interval,
+                self.settings["interval"],
                 confidence=1.0 - 2.0 * alpha,
-                resamples=self.resamples,
-                seed=self.seed,
+                resamples=self.settings["resamples"],
+                seed=self.settings["seed"],
             )
             bound = low if sign > 0 else high
             noise = rounding(one.values, one.first, one.second)
@@ -247,21 +177,47 @@ class Comparison:
             run, difference, p = self.systems[one.first[at]], float(one.difference[at]), float(one.p_corrected[at])
             means = f"{one.mean[one.first[at]]:.4f} and {one.mean[one.second[at]]:.4f}"
             if margin is None:
-                corrects = "" if self.correction == "none" else f", correction={self.correction}"
+                corrects = (
+                    "" if self.settings["correction"] == "none" else f", correction={self.settings['correction']}"
+                )
                 ranks = ", worse by signed ranks, not by the mean" if one.against_the_mean(alpha)[at] else ""
                 why = (
                     f"is worse than {self.baseline!r}: {means}{ranks}, p = {p:.2g} < {alpha:g} "
-                    f"(test={self.test}{corrects})"
+                    f"(test={self.settings['test']}{corrects})"
                 )
-                rows.append((one.measure, run, difference, None, p, f"{one.measure}: {run!r} {why}"))
             else:
-                reach = abs(float(bound[at]))
                 why = (
-                    f"is not shown to be no more than {margin:g} worse than {self.baseline!r}: {means}, at "
-                    f"{1.0 - alpha:.4g} confidence it may be worse by {reach:.4f} (interval={self.interval})"
+                    f"could be worse than {self.baseline!r} by up to {abs(float(bound[at])):.4g}; {margin:g} is "
+                    f"allowed ({means}, {1.0 - alpha:.4g} confidence, interval={self.settings['interval']})"
                 )
-                rows.append((one.measure, run, difference, float(bound[at]), p, f"{one.measure}: {run!r} {why}"))
+            reason = f"{one.measure}: {run!r} {why}"
+            rows.append((one.measure, run, difference, None if margin is None else float(bound[at]), p, reason))
         return rows
+
+    def passed(self, margin: float | None = None, alpha: float | None = None) -> str:
+        """What to say where `worse` finds nothing."""
+        level = self.settings["alpha"] if alpha is None else alpha
+        measures = listed([one.measure for one in self.contrasts])
+        if margin is None:
+            return f"no run is significantly worse than {self.baseline!r} in {measures} (alpha={level:g})"
+        return (
+            f"no run could be worse than {self.baseline!r} by more than {margin:g} in {measures} "
+            f"({1.0 - level:.4g} confidence)"
+        )
+
+    def assumed(self) -> tuple[Note, ...]:
+        """Measures that gainful does not know, so that a higher score was taken for better; `worse` depends on it."""
+        from gainful.verbs.evaluate import is_known
+
+        return tuple(
+            Note(
+                "unknown-measure",
+                one.measure,
+                f"gainful does not know {one.measure!r}: a higher score is taken for better (see lower_is_better).",
+            )
+            for one in self.contrasts
+            if one.higher == "better" and not is_known(one.measure)
+        )
 
     def means(self) -> pl.DataFrame:
         """Of each measure and run: mean, low, high."""
@@ -278,7 +234,7 @@ class Comparison:
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """A row a measure and pair: means, difference (run − other), interval, effect, wins, direction, p-values."""
+        """One row per measure and pair: means, difference (run − other), interval, effect, wins, direction, p."""
         names = pl.Series(self.systems, dtype=pl.String)
         return pl.concat(
             pl.DataFrame(
@@ -302,22 +258,11 @@ class Comparison:
             for one in self.contrasts
         )
 
-    def to_dict(self) -> dict[str, object]:
-        """The means with intervals, all pairs, and the settings."""
+    def _content(self) -> dict[str, Any]:
         return {
             "means": self.means().to_dicts(),
             "pairs": self.to_frame().to_dicts(),
             "topics": {one.measure: len(one.topics) for one in self.contrasts},
-            "notes": list(self.notes),
-            "baseline": self.baseline,
-            "test": self.test,
-            "correction": self.correction,
-            "interval": self.interval,
-            "confidence": self.confidence,
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "gaps": self.gaps,
-            "policies": None if self.policies is None else self.policies.to_dict(),
         }
 
     def chart(self) -> altair.TopLevelMixin:
@@ -330,7 +275,7 @@ class Comparison:
             alt.Tooltip("run:N"),
             *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")),
         ]
-        ends = f"{100 * self.confidence:.6g}% confidence interval ({self.interval})"
+        ends = f"{100 * self.settings['confidence']:.6g}% confidence interval ({self.settings['interval']})"
         scale = alt.Scale(zero=self.baseline is not None)
         layers = [
             points.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(
@@ -350,11 +295,11 @@ class Comparison:
         heading = "Runs and their means" if self.baseline is None else f"Runs against the baseline {self.baseline}"
         about = "of each run by itself" if self.baseline is None else "of each pair by itself"
         several = [f"Intervals are {about}, not corrected for many."] if len(self.systems) > 2 else []
-        return styled(panels, alt.Title(heading, subtitle=[*several, *self.notes]))
+        return styled(panels, alt.Title(heading, subtitle=[*several, *map(str, few_topics(self))]))
 
     def _points(self) -> tuple[pl.DataFrame, str]:
         """What the chart shows, the best run by the first measure first."""
-        order = np.argsort(-self.contrasts[0].sign() * self.contrasts[0].mean, kind="stable")
+        order = self.contrasts[0].order()
         place = pl.DataFrame({"run": [self.systems[at] for at in order], "place": np.arange(len(order))})
         if self.baseline is None:
             frame, title = self.means().rename({"mean": "value"}), "mean"
@@ -375,8 +320,3 @@ def place_of(run: str, systems: tuple[str, ...], what: str) -> int:
             f"{what}: expected one of the runs {', '.join(systems)}, got {run!r}.{did_you_mean(run, systems)}"
         )
     return systems.index(run)
-
-
-def _check_alpha(alpha: float) -> None:
-    if not 0.0 < alpha < 1.0:
-        raise GainfulError(f"alpha: expected a number between 0 and 1, got {alpha}")

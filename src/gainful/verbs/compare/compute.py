@@ -1,0 +1,160 @@
+"""The tests, intervals and effect sizes of all pairs of runs, measure by measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
+
+import numpy as np
+
+from gainful.data.complete import complete_matrices
+from gainful.data.policies import Gaps
+from gainful.data.scores import ScoreMatrix, Scores
+from gainful.errors import check_choice
+from gainful.results import Note, Settings, plural
+from gainful.stats.choices import Correction, Interval, Test
+from gainful.stats.corrections import corrected
+from gainful.stats.intervals import check_confidence, mean_interval
+from gainful.stats.paired import (
+    bootstrap,
+    pairs,
+    randomisation,
+    rounding,
+    signed_ranks,
+    t_statistic,
+    t_test,
+    tukey_all,
+    wilcoxon,
+)
+from gainful.stats.resample import Apply, FloatArray, check_resamples, generator
+from gainful.verbs.compare.contrasts import Contrasts, checked_alpha
+from gainful.verbs.compare.result import place_of
+
+_RESAMPLED = ("randomisation", "bootstrap", "tukey")
+
+
+def check(
+    test: Test, correction: Correction, alpha: float, interval: Interval, confidence: float, resamples: int, seed: int
+) -> None:
+    """Refuse wrong settings before anything is read."""
+    chosen = {"test": (test, Test), "correction": (correction, Correction), "interval": (interval, Interval)}
+    for name, (value, kind) in chosen.items():
+        check_choice(name, value, get_args(kind))
+    checked_alpha(alpha)
+    check_confidence(confidence)
+    check_resamples(resamples)
+    generator(seed)
+
+
+def contrasts_of(
+    scores: Scores,
+    *,
+    baseline: str | None,
+    test: Test,
+    correction: Correction,
+    alpha: float,
+    interval: Interval,
+    confidence: float,
+    resamples: int,
+    seed: int,
+    gaps: Gaps,
+    apply: Apply,
+) -> tuple[Contrasts, ...]:
+    """The runs and pairs under every measure; parameters as for `compare`, and what goes through pieces of work."""
+    against = None if baseline is None else place_of(baseline, scores.systems, "baseline")
+    matrices = complete_matrices(scores, gaps=gaps)
+
+    def contrasts(matrix: ScoreMatrix, higher: str, summary: str, p: FloatArray) -> Contrasts:
+        values = matrix.values
+        first, second = pairs(len(values), against)
+        z = values[first] - values[second]
+        noise = rounding(values, first, second)
+        z[np.abs(z) <= noise[:, None]] = 0.0
+        ends = mean_interval(
+            np.concatenate([values, z]), interval, confidence=confidence, resamples=resamples, seed=seed, apply=apply
+        )
+        (low, difference_low), (high, difference_high) = (np.split(end, [len(values)]) for end in ends)
+        p = p[(first, second) if against is None else first]
+        gain = -z if higher == "worse" else z
+        difference = z.mean(axis=1)
+        tested = signed_ranks(values, first, second).sum(axis=1) if test == "wilcoxon" else difference
+        return Contrasts(
+            measure=matrix.measure,
+            higher=higher,
+            summary=summary,
+            alpha=alpha,
+            topics=matrix.topics,
+            values=values,
+            mean=values.mean(axis=1),
+            low=low,
+            high=high,
+            first=first,
+            second=second,
+            difference=difference,
+            difference_low=difference_low,
+            difference_high=difference_high,
+            effect=np.nan_to_num(t_statistic(z, noise) / np.sqrt(z.shape[1]), nan=0.0, posinf=np.inf, neginf=-np.inf),
+            wins=(gain > 0.0).sum(axis=1),
+            ties=(gain == 0.0).sum(axis=1),
+            losses=(gain < 0.0).sum(axis=1),
+            direction=np.sign(tested).astype(np.int64),
+            p=p,
+            p_corrected=p if test == "tukey" else corrected(p, correction),
+        )
+
+    values = [matrix.values for matrix in matrices]
+    levels = _levels(values, test, resamples=resamples, seed=seed, against=against, apply=apply)
+    return tuple(map(contrasts, matrices, scores.higher, scores.summaries, levels))
+
+
+def _levels(
+    matrices: list[FloatArray], test: Test, *, resamples: int, seed: int, against: int | None, apply: Apply
+) -> list[FloatArray]:
+    """The p-values of each measure."""
+    match test:
+        case "t":
+            return [t_test(values, against=against) for values in matrices]
+        case "wilcoxon":
+            return [wilcoxon(values, against=against) for values in matrices]
+        case "tukey":
+            found = tukey_all(matrices, resamples=resamples, seed=seed, against=against, apply=apply)
+        case _:
+            resampled = randomisation if test == "randomisation" else bootstrap
+            found = [
+                resampled(values, resamples=resamples, seed=seed, against=against, apply=apply) for values in matrices
+            ]
+    return [extremes.p() for extremes in found]
+
+
+def settings_of(
+    function: Callable[..., Any], given: Mapping[str, Any], scores: Scores, contrasts: Sequence[Contrasts]
+) -> Settings:
+    """The settings; random numbers that were not used are not among them, and Tukey's test corrects by itself."""
+    notes, test, correction = list(scores.notes()), given["test"], given["correction"]
+    used: dict[str, Any] = {}
+    if test == "tukey":
+        used["correction"] = "tukey"
+        if correction not in ("holm", "none"):
+            text = f"Tukey's test corrects for all pairs by itself: correction {correction!r} is not used."
+            notes.append(Note("correction-not-used", "", text))
+    if test not in _RESAMPLED and given["interval"] != "bca":
+        used |= {"resamples": None, "seed": None}
+    notes += [
+        Note(
+            "topics-dropped",
+            one.measure,
+            f"{one.measure}: tests, intervals and means are of the {len(one.topics)} of {len(scores.topics)} topics for "
+            "which all runs have a score (gaps: drop).",
+        )
+        for one in contrasts
+        if len(one.topics) < len(scores.topics)
+    ]
+    topics = "/".join(str(number) for number in sorted({len(one.topics) for one in contrasts}))
+    pairs_of = plural(len(contrasts[0].first), "pair")
+    return Settings.of(
+        function,
+        {**given, **used},
+        data=f"{plural(len(scores.systems), 'run')}, {topics} topics, {pairs_of} per measure",
+        policies=scores.policies,
+        notes=tuple(notes),
+    )

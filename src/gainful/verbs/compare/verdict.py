@@ -1,0 +1,189 @@
+"""What a comparison says in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.data.scores import Scores
+from gainful.results import Column, Note, listed, plural
+from gainful.stats.choices import Test
+from gainful.verbs.compare.tables import BETTER, MOST_LETTERS, WORSE
+
+if TYPE_CHECKING:
+    from gainful.verbs.compare.contrasts import Contrasts
+    from gainful.verbs.compare.result import Comparison
+
+# Means that agree to so many digits are equal.
+DIGITS = 8
+# Of fewer topics, winning them all is no news: a sign test has p = 2/2⁴ at best.
+FEW_TOPICS = 5
+# More sentences are not read.
+_MOST_MEASURES, _MOST_PAIRS = 3, 5
+_TESTS: dict[Test, str] = {
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "randomisation": "randomisation test",
+    "bootstrap": "studentised bootstrap",
+    "tukey": "randomised Tukey HSD",
+}
+_CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg"}
+_P = Column("p", "p", "p")
+
+
+def sentences(found: Comparison) -> Iterator[str]:
+    """Per measure who is better, and by which test that is significant."""
+    directed = [one for one in found.contrasts if one.higher != "neither"] or list(found.contrasts)
+    for one in directed[:_MOST_MEASURES]:
+        if len(found.systems) == 2:
+            yield _pair(found, one)
+        elif found.baseline is not None:
+            yield _against_baseline(found, one)
+        elif one.higher == "neither":
+            yield f"In {one.measure}, {one.significant().sum()} of {found.family()} pairs of runs differ significantly."
+        else:
+            yield _lead(found, one)
+    if len(directed) > _MOST_MEASURES:
+        yield f"The table has {plural(len(directed) - _MOST_MEASURES, 'more measure')}."
+    yield f"Significance is by {_how(found)}."
+
+
+def _how(found: Comparison) -> str:
+    correction = _CORRECTIONS.get(found.settings["correction"])
+    how = f"{_TESTS[found.settings['test']]}, p < {found.settings['alpha']:g}"
+    if correction is None or found.family() == 1:
+        return how
+    return f"{how} after {correction}'s correction for the {found.family()} pairs per measure"
+
+
+def _lead(found: Comparison, one: Contrasts) -> str:
+    best = np.round(one.sign() * one.mean, DIGITS)
+    at = int(np.argmax(best))
+    alike, others = int((best == best[at]).sum()) - 1, len(found.systems) - 1
+    if alike == others:
+        return f"All runs have the same mean in {one.measure}, {one.mean[at]:.3f}."
+    name = f"{found.systems[at]} (and {plural(alike, 'other')} alike)" if alike else found.systems[at]
+    mean = f"{one.mean[at]:.3f} ({one.low[at]:.3f} to {one.high[at]:.3f})"
+    where = f"{one.measure} (lower is better)" if one.higher == "worse" else one.measure
+    beaten = int(one.better()[at].sum())
+    of = plural(others, "other")
+    if not beaten:
+        return f"{name} has the best mean in {where}, {mean}, but is significantly better than none of {of}."
+    a_mean = "a mean of " if one.summary == "sum" else ""
+    return f"{name} leads in {where} with {a_mean}{mean}, significantly better than {beaten} of {of}."
+
+
+def _against_baseline(found: Comparison, one: Contrasts) -> str:
+    at = found.systems.index(str(found.baseline))
+    better, worse = int(one.better()[:, at].sum()), int(one.better()[at].sum())
+    up, down = ("higher", "lower") if one.higher == "neither" else ("better", "worse")
+    return (
+        f"In {one.measure}, {better} of {len(found.systems) - 1} runs are significantly {up} than the baseline "
+        f"{found.baseline}, and {worse} significantly {down}."
+    )
+
+
+def _pair(found: Comparison, one: Contrasts) -> str:
+    """Which of two runs is better, and by how much."""
+    names = [found.systems[one.first[0]], found.systems[one.second[0]]]
+    if found.baseline is not None:
+        names[1] = f"the baseline {names[1]}"
+    means = [one.mean[one.first[0]], one.mean[one.second[0]]]
+    difference, ends = one.difference[0], [one.difference_low[0], one.difference_high[0]]
+    if not one.wins[0] and not one.losses[0]:
+        return f"{_capital(names[0])} and {names[1]} have the same {one.measure} on all {len(one.topics)} topics."
+    p = _P.cell(float(one.p_corrected[0]))
+    p = f"p {p[0]} {p[1:]}" if p.startswith("<") else f"p = {p}"
+    if not one.significant()[0]:
+        says = f"{_capital(names[0])} and {names[1]} do not differ significantly in {one.measure}"
+        between = f"{means[0]:.3f} and {means[1]:.3f}"
+    else:
+        if one.sign() * one.direction[0] < 0:
+            names, means, difference, ends = names[::-1], means[::-1], -difference, [-ends[1], -ends[0]]
+        better = "higher" if one.higher == "neither" else "better"
+        ranks = " by signed ranks, though not by its mean" if one.against_the_mean()[0] else ""
+        says = f"{_capital(names[0])} is significantly {better} than {names[1]} in {one.measure}{ranks}"
+        between = f"{means[0]:.3f} against {means[1]:.3f}"
+    return f"{says}: {between}, a difference of {difference:z.3f} ({ends[0]:z.3f} to {ends[1]:z.3f}; {p})."
+
+
+def _capital(name: str) -> str:
+    return f"T{name[1:]}" if name.startswith("the baseline ") else name
+
+
+def few_topics(found: Comparison) -> list[Note]:
+    """Measures with too few topics."""
+    return [
+        Note(
+            "few-topics",
+            one.measure,
+            f"{one.measure}: tests and intervals say little on {len(one.topics)} topics.",
+        )
+        for one in found.contrasts
+        if len(one.topics) < FEW_TOPICS
+    ]
+
+
+def notes(found: Comparison) -> Iterator[Note]:
+    """How to read the table, and what the numbers do not say."""
+    if found.baseline is not None:
+        text = f"{BETTER} is significantly better, {WORSE} significantly worse than {found.baseline!r}."
+    elif len(found.systems) <= MOST_LETTERS:
+        text = "The letters name the runs that a run is significantly better than."
+    else:
+        text = (
+            "A run beats those that it is significantly better than. Group 1 is the best run and all that it does not "
+            "beat; the best of the others leads group 2 in the same way, and so on."
+        )
+    yield Note("marks", "", text)
+    neutral = [one.measure for one in found.contrasts if one.higher == "neither"]
+    if neutral:
+        text = f"Neither higher nor lower is better for {listed(neutral)}: better means higher there."
+        yield Note("no-direction", listed(neutral), text)
+    yield from _contradictions(found)
+    yield from few_topics(found)
+
+
+def _contradictions(found: Comparison) -> list[Note]:
+    """Pairs in which the test and the mean speak for different runs: ranks heed small differences, means large ones."""
+    noted = []
+    for one in found.contrasts:
+        better = one.sign() * one.direction > 0
+        noted += [
+            Note(
+                "test-against-mean",
+                one.measure,
+                f"{one.measure}: {found.systems[one.first[at]]!r} is significantly "
+                f"{'better' if better[at] else 'worse'} than {found.systems[one.second[at]]!r} by signed ranks, but "
+                "not by its mean.",
+            )
+            for at in np.flatnonzero(one.against_the_mean())
+        ]
+    more = len(noted) - _MOST_PAIRS
+    if more > 0:
+        noted[_MOST_PAIRS:] = [Note("test-against-mean", "", f"The same holds for {plural(more, 'more pair')}.")]
+    return noted
+
+
+def untested(scores: Scores) -> list[str]:
+    """What one run scores, or who leads on one topic: where there is nothing to test."""
+    runs, topics = len(scores.systems), len(scores.topics)
+    measures = list(zip(scores.measures, scores.higher, scores.summary(), strict=True))
+    if runs == 1:
+        scored = ", ".join(f"{values[0]:.3f} in {name}" for name, _, values in measures if np.isfinite(values[0]))
+        return [f"{scores.systems[0]} scores {scored} on {plural(topics, 'topic')}."] if scored else []
+    said = []
+    for name, higher, values in measures if topics == 1 else ():
+        if higher != "neither" and np.isfinite(values).all():
+            best = np.round(-values if higher == "worse" else values, DIGITS)
+            first = [scores.systems[at] for at in np.flatnonzero(best == best.max())]
+            alike = f" (and {plural(len(first) - 1, 'other')} alike)" if len(first) > 1 else ""
+            value = f"{values[int(np.argmax(best))]:.3f}"
+            said.append(
+                f"All runs score the same in {name}, {value}, on the one topic."
+                if len(first) == runs
+                else f"{first[0]}{alike} scores best in {name}, {value}, on the one topic."
+            )
+    return said
