@@ -11,8 +11,8 @@ from .analyses.reliability import Reliability as Reliability
 from .analyses.reliability import reliability as reliability
 from .analyses.robustness import robustness as robustness
 from .analyses.robustness.result import Robustness as Robustness
-from .analyses.sensitivity import Sensitivity as Sensitivity
 from .analyses.sensitivity import sensitivity as sensitivity
+from .analyses.sensitivity.result import Sensitivity as Sensitivity
 from .analyses.stability import Stability as Stability
 from .analyses.stability import stability as stability
 from .analyses.topics import TopicsNeeded as TopicsNeeded

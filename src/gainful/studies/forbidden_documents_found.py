@@ -9,7 +9,8 @@ import polars as pl
 from gainful.analyses.agreement import Agreement, agreement
 from gainful.analyses.boundedness import Boundedness, boundedness
 from gainful.analyses.reliability import Reliability, reliability
-from gainful.analyses.sensitivity import PairTests, Sensitivity, sensitivity
+from gainful.analyses.sensitivity import sensitivity
+from gainful.analyses.sensitivity.result import PairTests, Sensitivity
 from gainful.analyses.stability import Stability, stability
 from gainful.data.policies import Policies
 from gainful.data.scores import Scores

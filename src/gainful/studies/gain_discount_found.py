@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from gainful.analyses.sensitivity import Sensitivity, sensitivity
+from gainful.analyses.sensitivity import sensitivity
+from gainful.analyses.sensitivity.result import Sensitivity
 from gainful.data.align import align
 from gainful.data.policies import Policies
 from gainful.errors import DataError

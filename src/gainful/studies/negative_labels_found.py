@@ -9,7 +9,7 @@ from typing import Any
 from gainful.analyses.agreement import Agreement
 from gainful.analyses.boundedness import Boundedness
 from gainful.analyses.reliability import Reliability
-from gainful.analyses.sensitivity import Sensitivity
+from gainful.analyses.sensitivity.result import Sensitivity
 from gainful.analyses.stability import Stability
 from gainful.data.scores import Scores
 from gainful.studies.result import Finding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import os
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from scipy import stats
 
 import gainful as gf
-from gainful.analyses.sensitivity import PairTests
+from gainful.analyses.sensitivity.result import PairTests
 
 DATA = os.environ.get("GAINFUL_DATA")
 
@@ -90,7 +91,9 @@ def test_summaries_by_hand():
     means = np.array([0.1, 0.6, 0.4])
     test = PairTests(
         measure="AP",
+        higher="better",
         method="t",
+        topics=9,
         systems=("a", "b", "c"),
         asl=asl,
         difference=means[:, None] - means[None, :],
@@ -121,14 +124,13 @@ def test_measures_and_methods_side_by_side():
     row = frame.filter(measure="AP", method="tukey", run=scores.systems[0], other=scores.systems[3])
     assert row["difference"].item() == pytest.approx(means[0] - means[3])
     content = found.to_dict()
-    assert (content["resamples"], content["seed"], content["gaps"]) == (99, 5, "error")
-    assert str(found) == (
-        "sensitivity: 10 pairs of 5 systems, 12 topics; resamples=99 seed=5 gaps=error "
+    assert [test["topics"] for test in content["tests"]] == [12] * 4
+    assert str(found.settings) == (
+        "sensitivity: 5 runs, 12 topics; methods=shifted,tukey alpha=0.05 resamples=99 seed=5 gaps=error "
         "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
     )
-    assert content["policies"] == scores.policies.to_dict()
-    assert gf.sensitivity(scores["AP"], methods="t").to_dict()["policies"] is None
-    assert str(gf.sensitivity(scores["AP"].values[:2], methods="t")).startswith("sensitivity: 1 pair of 2 systems, ")
+    assert content["settings"]["policies"] == scores.policies.to_dict()
+    assert gf.sensitivity(scores["AP"], methods="t").to_dict()["settings"]["policies"] is None
 
 
 def test_block_size_changes_nothing(monkeypatch):
@@ -188,26 +190,27 @@ class TestNotes:
     """Resampling so few topics calls noise significant: two topics always do."""
 
     note = (
-        "score: {} pairs differ on fewer than 5 topics, of which too many samples are all alike: the bootstrap may "
-        "call mere noise significant there; the methods t and wilcoxon do not"
+        "score: {} differ on fewer than 5 topics. On so few most resamples are identical, and the bootstrap may call "
+        "noise significant; the methods t and wilcoxon do not."
     )
 
     def test_two_topics(self):
         found = gf.sensitivity([[0.1, 0.2], [0.3, 0.6], [0.1, 0.2]])
         assert found.tests[0].asl[0, 1] < 0.05
-        assert found.notes == (self.note.format("2 of 3"),)  # the third pair is the same run
-        assert found.to_dict()["notes"] == list(found.notes)
+        # The third pair is the same run.
+        assert found.notes() == (gf.Note("few-differences", "score", self.note.format("2 of 3 pairs")),)
+        assert found.verdict().startswith("Too many pairs of runs differ on fewer than 5 topics to say how many score ")
 
     @pytest.mark.parametrize(("differing", "noted"), [(0, False), (1, True), (4, True), (5, False)])
     def test_few_differences_among_many_topics(self, differing, noted):
         scores = np.full((2, 30), 0.5)
         scores[1, :differing] += 0.1
         found = gf.sensitivity(scores, methods=["sign", "shifted"])
-        assert found.notes == ((self.note.format("1 of 1"),) if noted else ())
+        assert [note.text for note in found.notes()] == ([self.note.format("1 of 1 pair")] if noted else [])
         assert found.tests[0].differing.tolist() == [[0, differing], [differing, 0]]
 
     def test_other_methods_need_none(self):
-        assert gf.sensitivity([[0.1, 0.2], [0.3, 0.6]], methods=["t", "wilcoxon", "tukey"]).notes == ()
+        assert gf.sensitivity([[0.1, 0.2], [0.3, 0.6]], methods=["t", "wilcoxon", "tukey"]).notes() == ()
 
 
 def test_geometric_means_are_refused():
@@ -222,6 +225,100 @@ def test_geometric_means_are_refused():
             analysis(frame)
         assert str(caught.value) == message
     assert gf.stability(frame).curves[0].measure == "GMAP"
+
+
+def separated(*steps: float) -> np.ndarray:
+    """Runs whose means are so far apart, with differences that vary little."""
+    rng = np.random.default_rng(1)
+    return rng.random(12) + np.array(steps)[:, None] + rng.normal(0, 0.01, (len(steps), 12))
+
+
+def long(**measures: np.ndarray) -> pl.DataFrame:
+    rows = [
+        (f"run{i}", measure, str(t), float(value))
+        for measure, values in measures.items()
+        for (i, t), value in np.ndenumerate(values)
+    ]
+    return pl.DataFrame(rows, ["run", "measure", "query_id", "score"], orient="row")
+
+
+class TestVerdict:
+    """Of runs at 0, 0 and 1 two of three pairs are told apart; at 0, 1 and 2 all."""
+
+    def test_the_measure_that_tells_most(self):
+        scores = long(AP=separated(0, 1, 2), RR=separated(0, 0, 1), NumRet=separated(0, 1, 2))
+        assert gf.sensitivity(scores, methods="t").verdict() == (
+            "AP tells most runs apart, 100% of the 3 pairs; RR the fewest, 67% (paired t-test, α = 0.05, not corrected "
+            "for the number of pairs)."
+        )
+
+    def test_as_many(self):
+        found = gf.sensitivity(long(AP=separated(0, 1, 2), RR=separated(0, 1, 2)), methods=["wilcoxon", "tukey"])
+        assert found.verdict() == (
+            "AP and RR tell most runs apart, 100% of the 3 pairs (Wilcoxon signed-rank test, α = 0.05, not corrected "
+            "for the number of pairs). AP and RR tell most runs apart, 100% of the 3 pairs (randomised Tukey HSD, "
+            "α = 0.05, corrected for the number of pairs)."
+        )
+
+    def test_one_measure(self):
+        assert gf.sensitivity(separated(0, 0, 1)).verdict() == (
+            "score tells 67% of the 3 pairs of runs apart (studentised paired bootstrap, α = 0.05, not corrected for "
+            "the number of pairs)."
+        )
+
+    def test_none(self):
+        same = np.tile(np.arange(6) / 10, (2, 1))
+        assert gf.sensitivity(same).verdict().startswith("score does not tell any two of the runs apart (studentised")
+        assert gf.sensitivity(long(AP=same, RR=same)).verdict().startswith("No measure tells any two of the runs apart")
+
+    def test_alpha(self):
+        levels = gf.sensitivity(separated(0, 0.004, 1), methods="t")["score", "t"].curve()
+        alpha = float(levels[:2].mean())
+        found = gf.sensitivity(separated(0, 0.004, 1), methods="t", alpha=alpha)
+        assert found.verdict().startswith("score tells 33% of the 3 pairs")
+        assert found.tables()[0].frame["told_apart"].to_list() == pytest.approx([1 / 3])
+
+
+class TestShown:
+    FOUND = gf.sensitivity(long(AP=separated(0, 1, 2), RR=separated(0, 0, 1)), methods=["t", "sign"])
+
+    def test_text(self):
+        text = str(self.FOUND)
+        assert text.startswith("AP tells most runs apart")
+        assert "told apart (α=0.05)" in text
+        assert ["AP", "sign", "3", "1.0000"] in [line.split()[:4] for line in text.splitlines()]
+        assert repr(self.FOUND) == text
+
+    def test_frames(self):
+        assert [table.name for table in self.FOUND.tables()] == ["tests", "pairs"]
+        assert self.FOUND.tables()[0].frame.columns == [
+            *("measure", "method", "pairs", "told_apart", "detectable_difference"),
+        ]
+        assert self.FOUND.to_pandas().to_dict("list") == self.FOUND.to_frame().to_dict(as_series=False)
+        content = json.loads(json.dumps(self.FOUND.to_dict()))
+        assert list(content) == ["verdict", "tests", "pairs", "notes", "settings"]
+        assert content["settings"]["methods"] == ["t", "sign"]
+
+    def test_names_are_escaped(self):
+        html = gf.sensitivity(long(**{"<i>&": separated(0, 1)}))._repr_html_()
+        assert "<i>&" not in html
+        assert "&lt;i&gt;&amp;" in html
+
+
+def test_all_forms_agree():
+    made = gf.simulate(topics=8, systems=4, depth=20, seed=1)
+    names = ["AP", "nDCG@10"]
+    scores = gf.evaluate(made.qrels, made.runs, names)
+    expected = gf.sensitivity(scores, resamples=50)
+    for found in (
+        gf.sensitivity(made.qrels, made.runs, names, resamples=50),
+        gf.sensitivity(gf.align(made.qrels, made.runs), names, resamples=50),
+        gf.sensitivity(scores.to_frame(), resamples=50),
+    ):
+        assert found.to_frame().equals(expected.to_frame())
+        assert found.verdict() == expected.verdict()
+    matrix = gf.sensitivity(scores["AP"].values, resamples=50)
+    assert matrix.to_frame()["asl"].to_list() == expected.to_frame().filter(measure="AP")["asl"].to_list()
 
 
 class TestRefused:
@@ -247,7 +344,8 @@ class TestRefused:
         with_gap = gf.sensitivity([[0.1, math.nan, 0.3, 0.5], [0.2, 0.3, 0.7, 0.5]], methods="t", gaps="drop")
         without = gf.sensitivity([[0.1, 0.3, 0.5], [0.2, 0.7, 0.5]], methods="t")
         assert with_gap.tests[0].asl.tolist() == without.tests[0].asl.tolist()
-        assert with_gap.topics == {"score": 3}
+        assert with_gap.tests[0].topics == 3
+        assert [note.code for note in with_gap.notes()] == ["dropped-topics"]
 
     def test_too_few_topics_left(self):
         with pytest.raises(gf.DataError) as caught:
@@ -264,6 +362,7 @@ class TestRefused:
             ),
             ({"methods": []}, "methods: expected some of studentized, shifted, sign, t, wilcoxon, tukey, got none"),
             ({"resamples": 0}, "resamples: expected at least 1, got 0"),
+            ({"alpha": 0}, "alpha: expected a number between 0 and 1, both excluded, got 0"),
         ],
     )
     def test_settings(self, settings, message):

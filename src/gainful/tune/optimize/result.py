@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from gainful.analyses.reliability import Reliability
-from gainful.analyses.sensitivity import PairTests, Sensitivity
+from gainful.analyses.sensitivity.result import PairTests, Sensitivity
 from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Gaps
 from gainful.stats.choices import Correction, Interval, Test
-from gainful.verbs.source import Measures, Options, scores_of
+from gainful.verbs.source import Measures, Options, scores_of, settings_of
 
 if TYPE_CHECKING:
     from gainful.verbs.compare.result import Comparison
@@ -78,7 +79,7 @@ def compare(
     [('1', '2', -0.2, 0, 5, 0.00319...)]
     """
     from gainful.engine import open_engine
-    from gainful.verbs.compare.compute import check, contrasts_of, settings_of
+    from gainful.verbs.compare.compute import check, contrasts_of, unused_correction, used
     from gainful.verbs.compare.result import Comparison
 
     check(test, correction, alpha, interval, confidence, resamples, seed)
@@ -97,4 +98,6 @@ def compare(
             gaps=gaps,
             apply=work.map,
         )
-    return Comparison(systems=scores.systems, contrasts=found, settings=settings_of(compare, locals(), scores, found))
+    settings = settings_of(compare, {**locals(), **used(test, interval)}, scores)
+    settings = replace(settings, notes=(*settings.notes, *unused_correction(test, correction)))
+    return Comparison(systems=scores.systems, contrasts=found, settings=settings)

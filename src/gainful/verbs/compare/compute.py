@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -11,7 +10,7 @@ from gainful.data.complete import complete_matrices
 from gainful.data.policies import Gaps
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import check_choice
-from gainful.results import Note, Settings, plural
+from gainful.results import Note
 from gainful.stats.choices import Correction, Interval, Test
 from gainful.stats.corrections import corrected
 from gainful.stats.intervals import check_confidence, mean_interval
@@ -126,35 +125,15 @@ def _levels(
     return [extremes.p() for extremes in found]
 
 
-def settings_of(
-    function: Callable[..., Any], given: Mapping[str, Any], scores: Scores, contrasts: Sequence[Contrasts]
-) -> Settings:
-    """The settings; random numbers that were not used are not among them, and Tukey's test corrects by itself."""
-    notes, test, correction = list(scores.notes()), given["test"], given["correction"]
-    used: dict[str, Any] = {}
-    if test == "tukey":
-        used["correction"] = "tukey"
-        if correction not in ("holm", "none"):
-            text = f"Tukey's test corrects for all pairs by itself: correction {correction!r} is not used."
-            notes.append(Note("correction-not-used", "", text))
-    if test not in _RESAMPLED and given["interval"] != "bca":
-        used |= {"resamples": None, "seed": None}
-    notes += [
-        Note(
-            "topics-dropped",
-            one.measure,
-            f"{one.measure}: tests, intervals and means are of the {len(one.topics)} of {len(scores.topics)} topics for "
-            "which all runs have a score (gaps: drop).",
-        )
-        for one in contrasts
-        if len(one.topics) < len(scores.topics)
-    ]
-    topics = "/".join(str(number) for number in sorted({len(one.topics) for one in contrasts}))
-    pairs_of = plural(len(contrasts[0].first), "pair")
-    return Settings.of(
-        function,
-        {**given, **used},
-        data=f"{plural(len(scores.systems), 'run')}, {topics} topics, {pairs_of} per measure",
-        policies=scores.policies,
-        notes=tuple(notes),
-    )
+def used(test: Test, interval: Interval) -> dict[str, Any]:
+    """Settings that were not used as given: Tukey's test corrects by itself, and not all tests draw random numbers."""
+    replaced: dict[str, Any] = {"correction": "tukey"} if test == "tukey" else {}
+    return replaced if test in _RESAMPLED or interval == "bca" else {**replaced, "resamples": None, "seed": None}
+
+
+def unused_correction(test: Test, correction: Correction) -> tuple[Note, ...]:
+    """What to say of a correction that was asked for in vain."""
+    if test != "tukey" or correction in ("holm", "none"):
+        return ()
+    text = f"Tukey's test corrects for all pairs by itself: correction {correction!r} is not used."
+    return (Note("correction-not-used", "", text),)

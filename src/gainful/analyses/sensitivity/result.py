@@ -1,0 +1,239 @@
+"""What `sensitivity` found: significance levels, and the share of the pairs of runs that each measure tells apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from gainful.analyses.sensitivity import Method
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+from gainful.checks import check_share
+from gainful.errors import GainfulError
+from gainful.results import Note, Result, Settings, Table, listed, plural
+from gainful.stats.paired import IntArray, pairs
+from gainful.stats.resample import FloatArray
+
+if TYPE_CHECKING:
+    import altair
+
+# Levels that papers report.
+LEVELS = (0.01, 0.05, 0.1)
+# More points than this on a curve cannot be seen, and more dots are in each other's way.
+_POINTS, _DOTS = 200, 30
+# Methods that resample topics, and on how many topics a pair has to differ for that to mean much: of 2 topics half of
+# the samples have no variance, of 5 one in 600; of 5 differences among many topics one in 150.
+RESAMPLED = ("studentized", "shifted", "sign")
+LEAST_TOPICS = 5
+_NAMES: dict[Method, str] = {
+    "studentized": "studentised paired bootstrap",
+    "shifted": "shifted paired bootstrap",
+    "sign": "sign of the paired bootstrap",
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "tukey": "randomised Tukey HSD",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairTests:
+    """The significance of all pairs of runs under one measure and method.
+
+    Parameters
+    ----------
+    measure, higher, method
+        What was measured, whether a higher score is better, worse or neither, and how pairs were tested.
+    topics
+        How many topics the runs were compared on.
+    systems
+        The names of rows and columns.
+    asl
+        Runs × runs: the achieved significance level (p-value) of each pair.
+    difference
+        Runs × runs: mean of the row's run less that of the column's.
+    differing
+        Runs × runs: the number of topics on which the two differ.
+    """
+
+    measure: str
+    higher: str
+    method: Method
+    topics: int
+    systems: tuple[str, ...]
+    asl: FloatArray
+    difference: FloatArray
+    differing: IntArray
+
+    def curve(self) -> FloatArray:
+        """The levels of all pairs, ascending: a measure is the more sensitive the lower its curve."""
+        return np.sort(self.asl[pairs(len(self.systems))])
+
+    def discriminative_power(self, alpha: float = 0.05) -> float:
+        """The share of the pairs whose level is below `alpha`."""
+        check_share("alpha", alpha)
+        return float((self.curve() < alpha).mean())
+
+    def detectable_difference(self, alpha: float = 0.05) -> float | None:
+        """The smallest difference of means from which on every pair is significant at `alpha`; None if none is."""
+        check_share("alpha", alpha)
+        at = pairs(len(self.systems))
+        difference, significant = np.abs(self.difference[at]), self.asl[at] < alpha
+        beyond = difference[significant & (difference > difference[~significant].max(initial=-1.0))]
+        return float(beyond.min()) if len(beyond) else None
+
+    def doubtful(self) -> int:
+        """How many pairs differ on too few topics for the resamples to mean much; 0 for methods that resample none."""
+        differing = self.differing[pairs(len(self.systems))]
+        return int(((differing > 0) & (differing < LEAST_TOPICS)).sum()) if self.method in RESAMPLED else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Sensitivity(Result):
+    """What `sensitivity` found, for every measure and method.
+
+    Parameters
+    ----------
+    tests
+        One entry per measure and method.
+    settings
+        What repeats it.
+    """
+
+    tests: tuple[PairTests, ...]
+    settings: Settings
+
+    def verdict(self) -> str:
+        """Which measure tells most pairs of runs apart, by each method."""
+        methods = dict.fromkeys(test.method for test in self.tests)
+        return " ".join(self._says([test for test in self.tests if test.method == method]) for method in methods)
+
+    def _says(self, tests: list[PairTests]) -> str:
+        """Of one method; measures of which neither end is better say nothing about runs, unless there is no other."""
+        tests, alpha = [test for test in tests if test.higher != "neither"] or tests, self.settings["alpha"]
+        number = plural(len(tests[0].curve()), "pair")
+        corrected = "corrected" if tests[0].method == "tukey" else "not corrected"
+        how = f"({_NAMES[tests[0].method]}, α = {alpha:g}, {corrected} for the number of pairs)"
+        power = {test.measure: test.discriminative_power(alpha) for test in tests}
+        most, least = max(power.values()), min(power.values())
+        best = [test for test in tests if power[test.measure] == most]
+        names = listed([test.measure for test in best])
+        if most == 0.0:
+            none = "No measure tells" if len(tests) > 1 else f"{names} does not tell"
+            return f"{none} any two of the runs apart {how}."
+        if any(test.doubtful() for test in best):
+            which = "which measure tells" if len(tests) > 1 else f"how many {names} tells"
+            return f"Too many pairs of runs differ on fewer than {LEAST_TOPICS} topics to say {which} apart {how}."
+        tells = "tells" if len(best) == 1 else "tell"
+        if len(tests) == 1:
+            return f"{names} tells {most:.0%} of the {number} of runs apart {how}."
+        last = listed([name for name, share in power.items() if share == least])
+        fewest = f"; {last} the fewest, {least:.0%}" if least < most else ""
+        return f"{names} {tells} most runs apart, {most:.0%} of the {number}{fewest} {how}."
+
+    def tables(self) -> tuple[Table, ...]:
+        """Per measure and method the share of the pairs that is told apart; then all pairs."""
+        alpha = self.settings["alpha"]
+        rows = [
+            {
+                "measure": test.measure,
+                "method": test.method,
+                "pairs": len(test.curve()),
+                "told_apart": test.discriminative_power(alpha),
+                "detectable_difference": test.detectable_difference(alpha),
+            }
+            for test in self.tests
+        ]
+        frame = pl.DataFrame(rows, schema_overrides={"detectable_difference": pl.Float64})
+        headers = {
+            **{name: name for name in ("measure", "method", "pairs")},
+            "told_apart": (f"told apart (α={alpha:g})", "share"),
+            "detectable_difference": "detectable difference",
+        }
+        return Table.of("tests", frame, headers), Table.of("pairs", self.to_frame())
+
+    def _notes(self) -> tuple[Note, ...]:
+        """Pairs that differ on too few topics to be resampled."""
+        resampled = {test.measure: test for test in self.tests if test.method in RESAMPLED}
+        return tuple(
+            Note(
+                "few-differences",
+                test.measure,
+                f"{test.measure}: {test.doubtful()} of {plural(len(test.curve()), 'pair')} differ on fewer than "
+                f"{LEAST_TOPICS} topics. On so few most resamples are identical, and the bootstrap may call noise "
+                "significant; the methods t and wilcoxon do not.",
+            )
+            for test in resampled.values()
+            if test.doubtful()
+        )
+
+    def __getitem__(self, key: tuple[str, Method]) -> PairTests:
+        """The tests of a measure by a method."""
+        for test in self.tests:
+            if (test.measure, test.method) == key:
+                return test
+        known = ", ".join(f"({test.measure!r}, {test.method!r})" for test in self.tests)
+        raise GainfulError(f"No tests of {key}; there are: {known}")
+
+    def to_frame(self) -> pl.DataFrame:
+        """Long: measure, method, run, other, difference, asl; one row per pair."""
+        frames = []
+        for test in self.tests:
+            first, second = pairs(len(test.systems))
+            names = pl.Series(test.systems, dtype=pl.String)
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "run": names.gather(first),
+                        "other": names.gather(second),
+                        "difference": test.difference[first, second],
+                        "asl": test.asl[first, second],
+                    }
+                ).select(pl.lit(test.measure).alias("measure"), pl.lit(test.method).alias("method"), pl.all())
+            )
+        return pl.concat(frames)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "tests": [
+                {
+                    "measure": test.measure,
+                    "method": test.method,
+                    "topics": test.topics,
+                    "discriminative_power": {str(level): test.discriminative_power(level) for level in LEVELS},
+                    "detectable_difference": {str(level): test.detectable_difference(level) for level in LEVELS},
+                }
+                for test in self.tests
+            ],
+            "pairs": self.to_frame().to_dicts(),
+        }
+
+    def chart(self) -> altair.TopLevelMixin:
+        """The ASL curve of every measure and method: the lower, the more pairs are told apart."""
+        alt = load_altair()
+        frames = []
+        for test in self.tests:
+            curve = test.curve()
+            at = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), _POINTS)).astype(int))
+            share = np.concatenate([[0.0], (at + 1) / len(curve)])
+            points = pl.DataFrame({"share": share, "asl": curve[[0, *at]]})
+            frames.append(points.with_columns(measure=pl.lit(test.measure), method=pl.lit(test.method)))
+        share = alt.X("share:Q", title="share of the pairs of runs", axis=alt.Axis(format="%"))
+        base = alt.Chart(pl.concat(frames)).encode(
+            x=share.scale(domain=[0, 1]),
+            y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("measure:N", title="measure", sort=None),
+            tooltip=["measure:N", "method:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
+        )
+        # The i-th pair holds the share from i - 1 to i: a line crosses the rule at the share that is told apart.
+        dash = alt.StrokeDash("method:N", title="method", sort=None)
+        layers = [
+            alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05)),
+            base.mark_line(interpolate="step-before").encode(strokeDash=dash),
+        ]
+        if max(len(frame) for frame in frames) <= _DOTS:
+            layers.append(base.mark_point(filled=True, size=25).transform_filter("datum.share > 0"))
+        return styled(
+            alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), "Pairs of runs by how clearly they differ"
+        )
