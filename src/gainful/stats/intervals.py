@@ -1,4 +1,4 @@
-"""Confidence intervals of means, a row each: two-sided, low and high."""
+"""Confidence intervals of means, one per row: two-sided, low and high."""
 
 from __future__ import annotations
 

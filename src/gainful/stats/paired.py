@@ -76,7 +76,7 @@ def pairs(systems: int, against: int | None = None) -> tuple[IntArray, IntArray]
 
 
 def square(values: NDArray[np.generic], systems: int, diagonal: float) -> NDArray[np.generic]:
-    """Systems × systems from one value a pair, symmetric."""
+    """Systems × systems from one value per pair, symmetric."""
     first, second = pairs(systems)
     full = np.full((systems, systems), diagonal, values.dtype)
     full[first, second] = full[second, first] = values
@@ -229,7 +229,7 @@ def bootstrap(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Shifted:
-    """Differences shifted to a mean of 0, and what their resamples are held against; an entry a pair."""
+    """Differences shifted to a mean of 0, and what their resamples are held against; one entry per pair."""
 
     variant: Variant
     without_variance: WithoutVariance

@@ -86,6 +86,18 @@ class TestWilcoxon:
         expected = each_pair(scores, lambda x, y: stats.wilcoxon(x, y, method="asymptotic").pvalue)
         np.testing.assert_allclose(wilcoxon(scores), expected, rtol=1e-9)
 
+    @pytest.mark.parametrize("topics", [14, 20, 50])
+    def test_one_tie_is_enough_for_the_normal_distribution(self, topics):
+        """Two of the differences are the same size, which takes 1/2 from the sum of squared ranks."""
+        z = np.arange(1.0, topics + 1) / 64 * np.where(np.arange(topics) % 3, 1, -1)
+        untied = np.array([z, np.zeros(topics)])
+        z[1] = -z[0]
+        tied = np.array([z, np.zeros(topics)])
+        approximate = [stats.wilcoxon(scores[0], method="asymptotic").pvalue for scores in (tied, untied)]
+        assert wilcoxon(tied)[0, 1] == pytest.approx(approximate[0], rel=1e-12)
+        assert wilcoxon(untied)[0, 1] == pytest.approx(stats.wilcoxon(untied[0], method="exact").pvalue, rel=1e-12)
+        assert wilcoxon(untied)[0, 1] != pytest.approx(approximate[1], rel=1e-6)
+
     def test_a_tie_elsewhere_changes_nothing(self):
         """scipy's test of many rows at once takes a tie in one of them as a reason to approximate all of them."""
         scores = normal(2, 30)
@@ -129,6 +141,11 @@ class TestRandomisation:
         )  # fmt: skip
         assert (found.exact, found.resamples) == (True, 256)
         np.testing.assert_allclose(found.p(), expected, rtol=1e-12)
+
+    @pytest.mark.parametrize(("resamples", "exact", "made"), [(255, False, 255), (256, True, 256), (257, True, 256)])
+    def test_exact_where_all_flips_are_no_more_than_the_resamples(self, resamples, exact, made):
+        found = randomisation(normal(3, 8), resamples=resamples, seed=0)
+        assert (found.exact, found.resamples) == (exact, made)
 
     def test_exact_in_several_blocks(self, monkeypatch):
         scores = normal(4, 8)
