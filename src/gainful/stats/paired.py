@@ -17,6 +17,7 @@ from scipy import special
 
 from gainful.parallel import Apply, here
 from gainful.stats.choices import Variant
+from gainful.stats.correlation import mid_ranks
 from gainful.stats.resample import (
     FloatArray,
     all_sign_flips,
@@ -117,15 +118,13 @@ def signed_ranks(scores: FloatArray, first: IntArray, second: IntArray) -> Float
 
     The sign of their sum is the direction in which Wilcoxon's test finds a difference; the mean may have the other one.
     """
-    from scipy.stats import rankdata  # late: it takes most of a second to import
-
     z, noise = _scaled(scores[first] - scores[second], rounding(scores, first, second))
     size = np.abs(z)
     size[size <= noise[:, None]] = 0.0
     # Differences that only rounding tells apart are tied.
     unit = np.maximum(noise * 100.0, np.finfo(np.float64).tiny)
     steps = np.where(size > 0.0, np.maximum(np.round(size / unit[:, None]), 1.0), 0.0)
-    ranks = rankdata(steps, axis=1) - np.count_nonzero(size == 0.0, axis=1)[:, None]
+    ranks = mid_ranks(-steps) - np.count_nonzero(size == 0.0, axis=1)[:, None]
     return np.asarray(np.where(size > 0.0, np.sign(z) * ranks, 0.0), np.float64)
 
 
