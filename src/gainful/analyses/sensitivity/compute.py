@@ -14,9 +14,10 @@ from gainful.data.complete import complete_matrices
 from gainful.data.policies import Gaps
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import GainfulError, check_choice
+from gainful.parallel import Apply
 from gainful.stats.choices import Variant
 from gainful.stats.paired import bootstrap, pairs, rounding, square, t_test, tukey_all, wilcoxon
-from gainful.stats.resample import Apply, FloatArray, check_resamples
+from gainful.stats.resample import FloatArray, check_resamples
 
 
 def checked(methods: Method | Sequence[Method], alpha: float, resamples: int) -> tuple[Method, ...]:

@@ -10,6 +10,7 @@ from gainful.data.complete import complete_matrices
 from gainful.data.policies import Gaps
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import check_choice
+from gainful.parallel import Apply
 from gainful.results import Note
 from gainful.stats.choices import Correction, Interval, Test
 from gainful.stats.corrections import corrected
@@ -25,7 +26,7 @@ from gainful.stats.paired import (
     tukey_all,
     wilcoxon,
 )
-from gainful.stats.resample import Apply, FloatArray, check_resamples, generator
+from gainful.stats.resample import FloatArray, check_resamples, generator
 from gainful.verbs.compare.contrasts import Contrasts, checked_alpha
 from gainful.verbs.compare.result import place_of
 
