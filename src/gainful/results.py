@@ -373,8 +373,8 @@ class Result:
 
     def __str__(self) -> str:
         verdict, tables = self.verdict(), [table.text() for table in self.compact()]
-        end = [wrapped(text) for text in (*(f"note: {note}" for note in self.notes()), str(self.settings))]
-        return "\n".join([*([wrapped(verdict), ""] if verdict else []), *tables, *end])
+        notes = [wrapped(f"note: {note}") for note in self.notes()]
+        return "\n".join([*([wrapped(verdict), ""] if verdict else []), *tables, *notes, str(self.settings)])
 
     __repr__ = __str__
 

@@ -89,7 +89,7 @@ def test_tests_are_scipys(found):
     one, other = found.models.index("ordinal"), found.models.index("rank-only")
     expected = stats.ttest_rel(values[one], values[other]).pvalue
     assert found.tests.p("nDCGf@3")[one, other] == pytest.approx(expected)
-    assert found.tests.correction == "holm"
+    assert found.tests.settings["correction"] == "holm"
 
 
 def test_curves_pass_through_the_table(found):
