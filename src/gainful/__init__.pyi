@@ -5,8 +5,8 @@ from . import studies as studies
 from ._version import __version__ as __version__
 from .analyses.agreement import Agreement as Agreement
 from .analyses.agreement import agreement as agreement
-from .analyses.boundedness import Boundedness as Boundedness
 from .analyses.boundedness import boundedness as boundedness
+from .analyses.boundedness.result import Boundedness as Boundedness
 from .analyses.reliability import Reliability as Reliability
 from .analyses.reliability import reliability as reliability
 from .analyses.robustness import robustness as robustness

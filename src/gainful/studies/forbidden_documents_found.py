@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from gainful.analyses.agreement import Agreement, agreement
-from gainful.analyses.boundedness import Boundedness, boundedness
+from gainful.analyses.boundedness import boundedness
+from gainful.analyses.boundedness.result import Boundedness
 from gainful.analyses.reliability import Reliability, reliability
 from gainful.analyses.sensitivity import sensitivity
 from gainful.analyses.sensitivity.result import PairTests, Sensitivity

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gainful.analyses.agreement import agreement
-from gainful.analyses.boundedness import Boundedness, boundedness
+from gainful.analyses.boundedness import boundedness
+from gainful.analyses.boundedness.result import Boundedness
 from gainful.analyses.reliability import reliability
 from gainful.analyses.sensitivity import sensitivity
 from gainful.analyses.stability import stability

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
-from gainful.analyses.boundedness import Boundedness
+from gainful.analyses.boundedness.result import Boundedness
 from gainful.studies.collections import StudyCollection
 from gainful.studies.negative_labels_charts import error_chart, power_chart, ranks_chart
 from gainful.studies.negative_labels_found import NORMS, PAIRS, Compared, pair_of

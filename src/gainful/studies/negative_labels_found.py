@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful.analyses.agreement import Agreement
-from gainful.analyses.boundedness import Boundedness
+from gainful.analyses.boundedness.result import Boundedness
 from gainful.analyses.reliability import Reliability
 from gainful.analyses.sensitivity.result import Sensitivity
 from gainful.analyses.stability import Stability

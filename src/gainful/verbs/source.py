@@ -146,9 +146,9 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
     return source
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse keywords that mean nothing."""
-    known = Options.__annotations__
+def check_options(options: Mapping[str, Any], accepted: type = Options) -> None:
+    """Refuse keywords that mean nothing to a function: those that are not in the TypedDict that it accepts."""
+    known = accepted.__annotations__
     for name in options:
         if name not in known:
             raise TypeError(

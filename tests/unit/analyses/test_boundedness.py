@@ -138,7 +138,7 @@ class TestRanges:
     def test_gains(self, gains):
         found = gf.boundedness({"q": {"a": -1, "b": 2}}, cutoff=1, gains=gains)
         assert found.attainable()[0].item() == -5.0
-        assert found.gains == "{-1: -10}"
+        assert found.settings["gains"] == "{-1: -10}"
         assert found.label_gains == {-1.0: -10.0, 2.0: 2.0}
 
     def test_exp(self):
@@ -252,18 +252,74 @@ class TestResult:
         assert content["label_gains"] == {"-2": -10.0, "-1": -1.0, "1": 1.0, "2": 2.0}
         assert content["unused_labels"] == [5.0]
         assert content["runs"][0]["run"] == "x"
-        assert list(content)[-4:] == ["cutoff", "gains", "discount", "policies"]
-        assert list(content["policies"]) == ["ties", "unjudged", "missing", "duplicates"]  # the options that it has
+        assert list(content["settings"]) == ["cutoff", "gains", "discount", "policies"]
+        assert content["settings"]["gains"] == "{-2: -10, 5: 5}"
+        assert content["settings"]["policies"]["degenerate"] == "nan"  # what is undefined stays so
+        assert content["notes"] == [
+            {
+                "code": "unused-labels",
+                "subject": "5",
+                "text": "The gains name labels that no document has: 5. There are: -2, -1, 1, 2.",
+                "warn": False,
+            }
+        ]
 
     def test_line(self):
-        policies = "ties=trec unjudged=zero missing=empty duplicates=error"
-        assert str(gf.boundedness(self.qrels, self.runs, cutoff=[5, 10])) == (
+        policies = "ties=trec unjudged=zero missing=empty degenerate=nan duplicates=error"
+        assert str(gf.boundedness(self.qrels, self.runs, cutoff=[5, 10]).settings) == (
             f"boundedness: 1 run, 2 topics; cutoff=5,10 gains=linear discount=log2 {policies}"
         )
-        assert str(gf.boundedness({"q": {"a": 1}})).startswith("boundedness: 1 topic; ")
-        assert str(gf.boundedness(self.qrels)) == (
+        assert str(gf.boundedness({"q": {"a": 1}}).settings).startswith("boundedness: 1 topic; ")
+        assert str(gf.boundedness(self.qrels).settings) == (
             f"boundedness: 2 topics; cutoff=20 gains=linear discount=log2 {policies}"
         )
+
+    def test_verdict(self):
+        """q: worst ordering above 0 at 2, (-1)/2 at 1; r: -2/1 at 1. At 2 both topics return what is too good."""
+        assert gf.boundedness(self.qrels, self.runs, cutoff=1).verdict() == (
+            "nDCGorg@1 of the worst ordering is below 0 in 2 of 2 topics, and at or below -1 in 1. "
+            "nDCGmin@1 leaves [0, 1] in 0 of 2 rankings of the runs. nDCGf never leaves [0, 1]."
+        )
+        assert (
+            gf.boundedness(self.qrels, self.runs, cutoff=[2, 5, 9]).verdict().count("nDCGmin@2 leaves [0, 1] in 1 of")
+            == 1
+        )
+        assert "@9" not in gf.boundedness(self.qrels, self.runs, cutoff=[2, 5, 9]).verdict()
+        assert (
+            gf.boundedness(self.qrels, cutoff=1).verdict().endswith("at or below -1 in 1. nDCGf never leaves [0, 1].")
+        )
+
+    def test_verdict_without_negative_gains(self):
+        """nDCGmin may leave [0, 1] even so: nothing is returned where every ordering gains something."""
+        qrels = {"q": {"a": 1, "b": 2}}
+        said = "No label has a negative gain: nDCGorg lies between 0 and 1 in every topic."
+        assert gf.boundedness(qrels).verdict() == said
+        assert gf.boundedness(qrels, {"x": {"q": []}}, cutoff=1).verdict() == (
+            f"{said} nDCGmin@1 leaves [0, 1] in 1 of 1 ranking of the runs. nDCGf never leaves [0, 1]."
+        )
+
+    def test_text(self):
+        found = gf.boundedness(self.qrels, self.runs, cutoff=[1, 2])
+        text = str(found)
+        assert text.startswith("nDCGorg@1 of the worst ordering")
+        assert "nDCGorg can be < 0" in text
+        assert "outside [0, 1]" in text
+        assert [table.name for table in found.tables()] == ["shares", "runs", "topics"]
+        assert [table.name for table in found.compact()] == ["shares", "runs"]
+        assert [table.name for table in gf.boundedness(self.qrels).compact()] == ["shares"]
+        assert found.to_pandas()["ideal"].to_list() == found.to_frame()["ideal"].to_list()
+
+    def test_names_are_escaped(self):
+        html = gf.boundedness(self.qrels, {"<i>&": self.runs["x"]})._repr_html_()
+        assert "<i>&" not in html
+        assert "&lt;i&gt;&amp;" in html
+
+    def test_rankings(self):
+        joined = gf.boundedness(gf.align(self.qrels, self.runs), cutoff=[1, 2])
+        given = gf.boundedness(self.qrels, self.runs, cutoff=[1, 2])
+        assert joined.to_dict() == given.to_dict()
+        with pytest.raises(gf.GainfulError, match=r"^expected either rankings or judgments and runs, got rankings and"):
+            gf.boundedness(gf.align(self.qrels, self.runs), self.runs)
 
     def test_chart_crosses_0_where_the_table_says(self):
         chart = gf.boundedness({**self.qrels, "s": {"good": 1}}, cutoff=1).chart().to_dict()
@@ -286,6 +342,12 @@ class TestResult:
 
 
 class TestRefused:
+    def test_a_policy_of_what_is_undefined(self):
+        with pytest.raises(
+            TypeError, match=r"^unexpected keyword 'degenerate'; expected a parameter of this function, or"
+        ):
+            gf.boundedness({"q": {"good": 2}}, degenerate="one")
+
     def test_ranges_that_there_are_not(self):
         found = gf.boundedness({"q": {"good": 2, "spam": -1}})
         with pytest.raises(gf.GainfulError, match=r"^norm: expected one of org, min, f, got 'zero'\.$"):
