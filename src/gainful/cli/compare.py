@@ -31,13 +31,15 @@ def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = Fals
         raise GainfulError(f"--margin {margin:g}: expected --fail-if-worse with it")
     if movers is not None and movers < 0:
         raise GainfulError(f"--movers: expected a number of topics of at least 0, got {movers}")
-    if baseline is not None:
-        call = call.changed(baseline=_named(baseline, call.files[1:]))
+    if baseline is not None and os.path.isfile(baseline):
+        call = call.changed(baseline=_run_in(baseline, call.files[1:]))
     found = call.result()
-    call.show(found, _with_movers(call, found, movers))
+    call.show(found, None if movers is None else _with_movers(call, found, movers))
     if not fail_if_worse:
         return 0
-    failures = found.worse(margin, call.own["alpha"])["reason"].to_list()
+    for remark in found.assumed():
+        note(f"note: {remark}")
+    failures = found.worse(margin)["reason"].to_list()
     for reason in failures:
         note(f"fail: {reason}")
     if not failures:
@@ -45,6 +47,31 @@ def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = Fals
     return WORSE if failures else 0
 
 
-def _with_movers(call: Call, found: object, movers: int | None) -> str | None:
-    """The result with the topics that moved most; None where they were not asked for."""
-    return None
+def _run_in(path: str, runs: tuple[str, ...]) -> str:
+    """The name of the run in a file; as given, if that is not among the runs."""
+    from gainful.io.read import entries_of
+
+    for entry in entries_of(list(runs)) if runs else ():
+        if entry.path is not None and os.path.samefile(entry.path, path):
+            return entry.default
+    return path
+
+
+def _with_movers(call: Call, found: Comparison, most: int) -> str:
+    """The result with the topics that moved most: instead of the pairs in CSV, besides all else elsewhere."""
+    import polars as pl
+
+    output, tables = call.shown["output"], found.movers_tables(most)
+    match chosen_format(call.shown["format"], output):
+        case "csv":
+            frame = pl.concat(table.frame for table in tables)
+            return as_csv(frame.columns, frame.iter_rows())
+        case "json":
+            rows = [row for table in tables for row in table.frame.to_dicts()]
+            return as_json({"movers": rows, **found.to_dict()})
+        case "latex":
+            return "\n".join(table.latex() for table in (found.tables()[0], *tables))
+        case _:
+            shown = (*(table for table in found.compact() if table.name != "movers"), *(tables if most else ()))
+            parts = [table.text(terminal=on_terminal(output)) for table in shown]
+            return "\n".join([*paragraph(found.verdict()), *parts])
