@@ -62,5 +62,5 @@ from .verbs.compare.result import Comparison as Comparison
 from .verbs.evaluate import evaluate as evaluate
 from .verbs.evaluate import read_scores as read_scores
 from .verbs.evaluate import score as score
-from .verbs.explain import Explanation as Explanation
+from .verbs.explain.result import Explanation as Explanation
 from .verbs.explain import explain as explain

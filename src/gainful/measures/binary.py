@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-from gainful.data.rankings import BoolArray, FloatArray, Rankings
+from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings
+from gainful.measures.contributions import Contributions, Declared, by_rank, counting, places, ranks_of
 from gainful.measures.gains import depth
 from gainful.measures.parameters import Beta, Cutoff, Depth, Recall, Rel
 from gainful.measures.registry import measure
@@ -32,7 +35,55 @@ def within(rankings: Rankings, cutoff: int | None) -> BoolArray:
     return np.ones(len(rankings.rank), np.bool_) if cutoff is None else rankings.rank <= cutoff
 
 
-@measure("P", expected=True, cite="trec_eval")
+def _contributions(name: Literal["AP", "P", "R", "RR"]) -> Declared:
+    """In the best ordering the relevant documents come first, those found in the order found."""
+
+    def contributions(rankings: Rankings, *, cutoff: int | None, rel: float) -> Contributions:
+        relevant = (rankings.grades >= rel).astype(np.float64)
+        document = counting(rankings, relevant)
+        rank = ranks_of(rankings, document)
+        above = places(rankings, document, rank)  # those that rank above it
+        topic = rankings.pool_topic[document]
+        total = np.bincount(topic, minlength=len(rankings.topics))
+        undefined = (total == 0) & (name in ("AP", "R"))
+        share = 1.0 / (total[topic] if name in ("AP", "R") else cutoff or 1)
+        won: FloatArray | float
+        best: FloatArray | BoolArray | float
+        match name:
+            case "AP":
+                won, best = (above + 1) / rank * share, share
+            case "RR":
+                won, best = (above == 0) / rank, above == 0
+            case _:
+                won, best = share, share
+        within = (rank < np.inf) & (rank <= (cutoff or np.inf))
+
+        def steps(row: int, last: int) -> dict[str, FloatArray | IntArray]:
+            at = row % len(rankings.topics)
+            hit = by_rank(rankings, row, last, relevant > 0)
+            found, ranks = np.cumsum(hit), np.arange(1, last + 1)
+            recall = found / total[at] if total[at] else np.full(last, np.nan)
+            columns = {"relevant": hit, "found": found, "precision": found / ranks, "recall": recall}
+            if name in ("AP", "RR"):
+                added = np.where(hit, found / ranks / max(total[at], 1), 0.0)
+                added = added if name == "AP" else (hit & (found == 1)) / ranks
+                columns[name.lower()] = np.full(last, np.nan) if undefined[at] else np.cumsum(added)
+            return columns
+
+        return Contributions.of(
+            rankings,
+            document,
+            won=np.where(within, won, 0.0),
+            best=np.where(above < (cutoff or np.inf), best, 0.0),
+            empty=np.where(undefined, np.nan, 0.0),
+            worth=relevant,
+            steps=steps,
+        )
+
+    return contributions
+
+
+@measure("P", expected=True, cite="trec_eval", contributions=_contributions("P"))
 def precision(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
     """Precision: the share of the first k places that hold a relevant document.
 
@@ -43,7 +94,7 @@ def precision(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArra
     return relevant_shown(rankings, rel, cutoff) / cutoff
 
 
-@measure("R", expected=True, cite="trec_eval")
+@measure("R", expected=True, cite="trec_eval", contributions=_contributions("R"))
 def recall(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
     """Recall: the share of the topic's relevant documents found in the first k.
 
@@ -84,7 +135,7 @@ def r_precision(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
     return ratio(rankings.sum(rankings.relevant(rel) * inside), pool)
 
 
-@measure("RR", cite="kantor2000")
+@measure("RR", cite="kantor2000", contributions=_contributions("RR"))
 def reciprocal_rank(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) -> FloatArray:
     """Reciprocal rank of the first relevant document.
 
@@ -110,7 +161,7 @@ def success(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
     return (rankings.sum(found) > 0).astype(np.float64)
 
 
-@measure("AP", cite="trec_eval")
+@measure("AP", cite="trec_eval", contributions=_contributions("AP"))
 def average_precision(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) -> FloatArray:
     """Average precision: the mean, over the relevant documents of the pool, of the precision where each is found.
 

@@ -50,7 +50,8 @@ def check_measure(measure: str | Measure, *, seed: int = 0) -> None:
     The scores are one finite float64 (or NaN) per row, within the declared bounds, the same when computed again, and
     leave the input as it was; a system's score depends neither on the other systems, nor on the order of topics, nor
     on the order of rows in its run, nor on what ids are called; the text reads back as the same measure; and if the
-    measure is declared `expected`, its score under ties='expected' is the mean over all orders of tied documents.
+    measure is declared `expected`, its score under ties='expected' is the mean over all orders of tied documents; and
+    what its documents contribute, if declared, adds up to its score.
 
     Parameters
     ----------
@@ -86,6 +87,8 @@ def check_measure(measure: str | Measure, *, seed: int = 0) -> None:
         _check_scores(chosen, bench.rankings, bench.name)
         _check_scores(chosen, bench.rankings.condensed(), bench.name)
         _check_same(chosen, bench)
+        if chosen.explained:
+            _check_contributions(chosen, bench.rankings, bench.name)
         if chosen.definition.expected:
             _check_ties(chosen, bench)
     if len(refusals) == len(_LABELS):
@@ -112,6 +115,22 @@ def _check_same(measure: Measure, bench: _Bench) -> None:
             if not np.isclose(found[1], score, rtol=0, atol=_TOLERANCE, equal_nan=True):
                 got = f"{found[1]!r} and {score!r} ({_describe(bench.rankings, row)}, {bench.name})"
                 raise MeasureError(f"{measure}: expected the same score {what}, got {got}")
+
+
+def _check_contributions(measure: Measure, rankings: Rankings, name: str) -> None:
+    found = measure.contributions(rankings)
+    row = np.arange(len(rankings.systems))[:, None] * len(rankings.topics) + rankings.pool_topic[found.document]
+    scores = measure.compute(rankings)
+    for what, added, wanted in (
+        ("the score", found.won, scores),
+        ("the best", found.best, rankings.per_row(found.top)),
+    ):
+        sums = np.bincount(row.ravel(), weights=added.ravel(), minlength=rankings.n_rows)
+        total = rankings.per_row(found.empty) + sums
+        wrong = np.flatnonzero(~np.isclose(total, wanted, rtol=0, atol=_TOLERANCE, equal_nan=True) & ~np.isnan(scores))
+        for at in wrong.tolist():
+            got = f"{float(total[at])!r} and {float(wanted[at])!r} ({_describe(rankings, at)}, {name})"
+            raise MeasureError(f"{measure}: expected its contributions to add up to {what}, got {got}")
 
 
 def _check_ties(measure: Measure, bench: _Bench) -> None:

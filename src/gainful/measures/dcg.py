@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.errors import MeasureError
+from gainful.measures.contributions import Contributions, at_place, by_rank, counting, places, ranks_of
 from gainful.measures.gains import best_ordering, depth, discounts, gains
 from gainful.measures.parameters import Base, Cutoff, Discount, Gain, Norm, Value
 from gainful.measures.registry import measure
@@ -21,7 +24,94 @@ def _check_discount(*, cutoff: int | None, discount: str | tuple[float, ...], no
         raise MeasureError(f"norm={norm!r} is over orderings of the pool and needs discounts that never rise")
 
 
-@measure("CG", bounds=None, expected=True, cite="jarvelin2002")
+def _contributions(
+    rankings: Rankings,
+    *,
+    cutoff: int | None,
+    gain: Any,
+    discount: Any = "none",
+    base: float = 2.0,
+    norm: str | None = None,
+) -> Contributions:
+    """With Z = I - W of the norm, a document of gain g at rank r wins g·D(r)/Z, and in the best ordering g·D(r')/Z.
+
+    DCG has no norm: Z is 1, and the best is that of the documents with a positive gain.
+    """
+    value = gains(rankings.grades, gain)
+    value = np.maximum(value, 0.0) if norm == "zero" else value
+    weight = discounts(discount, max(depth(rankings), int(rankings.retrieved.max(initial=0))), cutoff, base)
+    # Under norm='f' and for DCG documents may be left out: the best ordering shows no harm, the worst nothing else.
+    sublist = norm in ("f", None)
+    ideal, worst = _bounds(rankings, value, weight, norm or "f")
+    span = np.ones_like(ideal)
+    if norm is None:
+        worst = np.zeros_like(ideal)
+    else:
+        span = _span(rankings, value, weight, norm, ideal - worst)
+        span = np.where(span != 0.0, span, np.nan)
+
+    counted = counting(rankings, value)
+    topic = rankings.pool_topic[counted]
+    worth, rank = value[rankings.pool_grade[counted]], ranks_of(rankings, counted)
+    place = places(rankings, counted, rank, worth)
+    # Documents that gain nothing stand between those that gain and those that cost.
+    judged = np.bincount(rankings.pool_topic[rankings.pool_grade >= 0], minlength=len(ideal))
+    nothing = judged - np.bincount(topic, minlength=len(ideal))
+    place = np.where(worth < 0.0, place + nothing[topic], place)
+    best = worth * at_place(np.sort(weight)[::-1], place) / span[topic]
+    if sublist:
+        best[:, worth < 0.0] *= 0.0
+
+    def steps(row: int, last: int) -> dict[str, FloatArray]:
+        at = row % len(rankings.topics)
+        every = np.zeros(last)
+        every[: len(weight)] = weight[:last]
+        grade = rankings.pool_grade[rankings.pool_topic == at]
+        pool = value[grade[grade >= 0]]
+        shown = by_rank(rankings, row, last, value)
+        most = _best_so_far(np.maximum(pool, 0.0) if sublist else pool, every)
+        least = np.zeros(last)
+        if norm in ("min", "f", None):
+            least = -_best_so_far(-np.minimum(pool, 0.0) if sublist else -pool, every)
+        achieved = np.cumsum(shown * every)
+        columns = {"gain": shown, "cg": np.cumsum(shown), "discount": every}
+        columns |= {"dcg": achieved, "ideal": most, "worst": least}
+        if norm is not None:
+            size = _best_so_far(np.abs(pool), every)
+            spans = np.where(np.abs(most - least) > 1e-12 * size, most - least, np.nan)
+            columns["ndcg"] = (achieved - least) / spans
+        return columns
+
+    return Contributions.of(
+        rankings,
+        counted,
+        won=worth * at_place(weight, rank - 1) / span[topic],
+        best=best,
+        empty=-worst / span + 0.0,
+        top=(ideal - worst) / span,
+        worth=value,
+        discount=weight,
+        length=judged if isinstance(discount, str) else np.maximum(judged, len(discount)),
+        steps=steps,
+    )
+
+
+def _best_so_far(gain: FloatArray, weight: FloatArray) -> FloatArray:
+    """Per rank, the highest DCG that an ordering of these gains reaches down to it."""
+    ordered = np.sort(gain)[::-1]
+    if (np.diff(weight) <= 0).all():
+        padded = np.zeros(len(weight))
+        padded[: len(ordered)] = ordered[: len(weight)]
+        return np.cumsum(padded * weight)
+    # Discounts that rise somewhere: what is best for a rank may use its predecessors differently.
+    best = np.zeros(len(weight))
+    for last in range(1, len(weight) + 1):
+        highest = np.sort(weight[:last])[::-1][: len(ordered)]
+        best[last - 1] = ordered[: len(highest)] @ highest
+    return best
+
+
+@measure("CG", bounds=None, expected=True, cite="jarvelin2002", contributions=_contributions)
 def cg(rankings: Rankings, *, cutoff: Cutoff = None, gain: Gain = "linear") -> FloatArray:
     """Cumulated gain: the sum of the gains of the first k documents.
 
@@ -33,7 +123,7 @@ def cg(rankings: Rankings, *, cutoff: Cutoff = None, gain: Gain = "linear") -> F
     return dcg(rankings, cutoff=cutoff, gain=gain, discount="none")
 
 
-@measure("DCG", bounds=None, expected=True, cite="jarvelin2002", check=_check_discount)
+@measure("DCG", bounds=None, expected=True, cite="jarvelin2002", check=_check_discount, contributions=_contributions)
 def dcg(
     rankings: Rankings,
     *,
@@ -71,6 +161,7 @@ def dcg(
         "nDCGf": {"norm": "f"},
     },
     check=_check_discount,
+    contributions=_contributions,
 )
 def ndcg(
     rankings: Rankings,
@@ -102,18 +193,27 @@ def ndcg(
     value = _tamed(value)
     weight = _tamed(discounts(discount, depth(rankings), cutoff, base))
     achieved = rankings.sum(rankings.of_grade(value) * rankings.weights(weight))
-    ideal = best_ordering(rankings, np.maximum(value, 0.0) if norm == "f" else value, weight)
-    worst = np.zeros_like(ideal)
-    if norm in ("min", "f"):
-        worst = -best_ordering(rankings, -np.minimum(value, 0.0) if norm == "f" else -value, weight)
-    span = ideal - worst
-    if norm in ("org", "min"):
-        # Summed in another order, the same gains differ in their last bits: that is not a span to divide by.
-        size = best_ordering(rankings, np.abs(value), weight)
-        span = np.where(np.abs(span) > 1e-12 * size, span, 0.0)
-    span = rankings.per_row(span)
+    ideal, worst = _bounds(rankings, value, weight, norm)
+    span = rankings.per_row(_span(rankings, value, weight, norm, ideal - worst))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(span != 0.0, (achieved - rankings.per_row(worst)) / span, np.nan)
+
+
+def _bounds(rankings: Rankings, value: FloatArray, weight: FloatArray, norm: str) -> tuple[FloatArray, FloatArray]:
+    """Per topic, the DCG of the best and of the worst that the pool allows."""
+    ideal = best_ordering(rankings, np.maximum(value, 0.0) if norm == "f" else value, weight)
+    if norm not in ("min", "f"):
+        return ideal, np.zeros_like(ideal)
+    return ideal, -best_ordering(rankings, -np.minimum(value, 0.0) if norm == "f" else -value, weight)
+
+
+def _span(rankings: Rankings, value: FloatArray, weight: FloatArray, norm: str, span: FloatArray) -> FloatArray:
+    """Per topic, best less worst; 0 where the measure is undefined."""
+    if norm not in ("org", "min"):
+        return span
+    # Summed in another order, the same gains differ in their last bits: that is not a span to divide by.
+    size = best_ordering(rankings, np.abs(value), weight)
+    return np.where(np.abs(span) > 1e-12 * size, span, 0.0)
 
 
 def _tamed(values: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.scores import Summary
 from gainful.errors import MeasureError, did_you_mean
 from gainful.io.write import write_atomically
+from gainful.measures.contributions import Contributions, Declared
 from gainful.measures.parameters import Kind, Value, kind_of, write
 
 Higher = Literal["better", "worse", "neither"]
@@ -49,6 +50,7 @@ class Definition:
     expected: bool
     cite: str
     check: Callable[..., None] | None
+    contributions: Declared | None
 
     @property
     def doc(self) -> str:
@@ -126,6 +128,12 @@ class Measure:
         """All parameters, defaults included."""
         return dict(self.values)
 
+    @property
+    def cutoff(self) -> int | None:
+        """How many ranks count; None if all do."""
+        value = dict(self.values).get("cutoff")
+        return value if isinstance(value, int) else None
+
     def __str__(self) -> str:
         name, given = self.definition.name, self._given()
         for preset, (target, fixed) in PRESETS.items():
@@ -148,6 +156,22 @@ class Measure:
     def compute(self, rankings: Rankings) -> FloatArray:
         """One score per (system, topic) row; NaN where the measure is undefined."""
         return self.definition.function(rankings, **self.parameters)
+
+    @property
+    def explained(self) -> bool:
+        """Whether it declares what each document contributes."""
+        return self.definition.contributions is not None
+
+    def check_explained(self) -> None:
+        """Refuse a measure that does not declare what each document contributes."""
+        if not self.explained:
+            known = ", ".join(name for name, definition in REGISTRY.items() if definition.contributions is not None)
+            raise MeasureError(f"expected a measure that can be explained ({known}), got {str(self)!r}")
+
+    def contributions(self, rankings: Rankings) -> Contributions:
+        """What each document adds to it, in every ranking and in the best one; ties must be broken."""
+        self.check_explained()
+        return self.definition.contributions(rankings, **self.parameters)  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the measure to a JSON file, whole or not at all; ``evaluate -m @file.json`` takes it.
@@ -182,6 +206,7 @@ def measure(
     cite: str = "",
     presets: Mapping[str, Mapping[str, Value]] | None = None,
     check: Callable[..., None] | None = None,
+    contributions: Declared | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure; parser, help and tables derive from its signature and docstring.
 
@@ -207,6 +232,9 @@ def measure(
         Further names that stand for some parameters set.
     check
         Called with all parameters when the text is parsed; raises MeasureError for a combination that makes no sense.
+    contributions
+        Called as the measure is; returns `Contributions`, what each document adds. With it the measure can be
+        explained.
     """
 
     def register(function: Function) -> Function:
@@ -233,6 +261,7 @@ def measure(
             expected=expected,
             cite=cite,
             check=check,
+            contributions=contributions,
         )
         for preset, fixed in (presets or {}).items():
             PRESETS[preset] = (name, dict(fixed))

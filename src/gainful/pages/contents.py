@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gainful._version import __version__
+from gainful.data.align import align
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -19,7 +20,7 @@ from gainful.errors import DataError, MeasureError, PolicyError
 from gainful.measures import Measure
 from gainful.pages.analyses import ANALYSES, Analysis, Content, Task, attempt
 from gainful.pages.command import command_line, python_line
-from gainful.pages.why import can_be_explained, reasons
+from gainful.pages.why import reasons
 from gainful.progress import track
 from gainful.verbs.compare import compare
 from gainful.verbs.compare.result import Comparison
@@ -149,7 +150,7 @@ def _about(given: Inputs, scores: Scores) -> Content:
                 "headline": measure.definition.headline,
                 "higher": measure.definition.higher,
                 "summary": measure.definition.summary,
-                "explained": can_be_explained(measure),
+                "explained": measure.explained,
             }
             for measure in given.measures
         ],
@@ -282,7 +283,7 @@ def _leads(result: Comparison, alpha: float, summed: set[str]) -> list[str]:
 
 def _why(given: Inputs, scores: Scores) -> Content:
     """The rankings of every run and topic, explained; of too many, those of the first runs by the first measure."""
-    explained = [measure for measure in given.measures if can_be_explained(measure)]
+    explained = [measure for measure in given.measures if measure.explained]
     if given.policies.ties == "expected":
         return {"absent": "Under ties: expected there is no one ranking to show: every order of tied documents counts."}
     runs, topics = len(scores.systems), len(scores.topics)
@@ -294,13 +295,9 @@ def _why(given: Inputs, scores: Scores) -> Content:
         summary = scores.summary()[0]
         sign = -1.0 if scores.higher[0] == "worse" else 1.0
         chosen = sorted(np.argsort(-sign * summary, kind="stable")[:most].tolist())
-    content = reasons(
-        given.qrels,
-        [given.runs[at] for at in chosen],
-        explained,
-        given.policies,
-        ranks=given.settings["cutoff"],
-    )
+    ranks = given.settings["cutoff"]
+    rankings = align(given.qrels, [given.runs[at] for at in chosen], given.policies, documents=ranks)
+    content = reasons(rankings, explained, ranks=ranks)
     return {"systems": chosen, **content}
 
 

@@ -113,7 +113,7 @@ function rankingParts(why) {
   const ranking = why.rankings[row];
   const of = measure ? why.measures[measure] : null;
   const reached = why.retrieved[row];
-  const told = of && balance(of, row, topic, system, measure);
+  const told = of && balance(why, of, row, topic, system, measure);
   if (!ranking.length)
     return [told, absent("The run returned nothing for this topic."), of && losses(why, of, row, topic)];
   const unjudged = ranking.filter((doc) => why.labels[topic][doc] === null).length;
@@ -140,20 +140,17 @@ function mark(label) {
   return badge;
 }
 
-function balance(of, row, topic, system, measure) {
+// In the order of `why.reasons`.
+const REASONS = ["not-shown", "misplaced", "forbidden"];
+function balance(why, of, row, topic, system, measure) {
   const score = contents.scores[measure].values[system][topic];
   const [empty, best] = [of.empty[topic], of.best[topic]];
   if (best === null)
     return h("p", {}, `${brief(measure)} is undefined for this topic: the pool leaves nothing to gain or lose.`);
   if (score === null)
     return h("p", {}, `${brief(measure)} is not scored here: the run has nothing for this topic (missing: skip).`);
-  const [misplaced, missing] = [of.misplaced[row], of.not_shown[row]];
-  const sizes = [
-    ["base", empty],
-    ["won", score - empty],
-    ["misplaced", misplaced],
-    ["not-shown", missing],
-  ];
+  const losses = [of.not_shown, of.misplaced, of.forbidden].map((sums, at) => [REASONS[at], sums[row], why.reasons[at]]);
+  const sizes = [["base", empty], ["won", score - empty], ...losses];
   const total = sizes.reduce((sum, [, size]) => sum + Math.max(0, size), 0);
   const simple = sizes.every(([, size]) => size > -1e-6) && total > 0;
   const bar = simple
@@ -167,12 +164,18 @@ function balance(of, row, topic, system, measure) {
         }),
       )
     : null;
-  const last = of.cutoff === null ? "shown" : `among the first ${of.cutoff}`;
   const key = [
     empty ? ["base", `${number(empty)} for an empty page`] : null,
     ["won", `${number(score - empty)} won by what is shown`],
-    ["misplaced", `${number(misplaced)} lost on the places of what is ${last}`],
-    ["not-shown", `${number(missing)} lost on what is not ${last}`],
+    ...losses
+      .filter(([, size]) => Math.abs(size) >= 5e-5)
+      .map(([name, size, [lost, gained]]) => [
+        name,
+        (size > 0 ? `${number(size)} lost because ${lost}` : `${number(-size)} gained because ${gained}`).replace(
+          "{k}",
+          of.cutoff ?? why.retrieved[row],
+        ),
+      ]),
   ];
   return h(
     "div",
@@ -207,6 +210,7 @@ function shownRanks(why, of, row, topic) {
   const adds = of && of.adds[row] ? of.adds[row].map((value) => value / of.scale) : null;
   const largest = adds ? Math.max(...adds.map(Math.abs), 0) : 0;
   const gain = of && of.family === "gain";
+  const worths = of && of.family !== "other";
   const gains = new Map(of ? of.gains : []);
   let sum = of ? of.empty[topic] : 0;
   let found = 0;
@@ -214,7 +218,7 @@ function shownRanks(why, of, row, topic) {
     "rank",
     "document",
     "label",
-    ...(of ? [gain ? "gain" : "relevant", gain ? "discount" : "precision"] : []),
+    ...(worths ? [gain ? "gain" : "relevant", gain ? "discount" : "precision"] : []),
     ...(adds ? ["adds", "score so far"] : []),
   ];
   const lines = why.rankings[row].map((doc, at) => {
@@ -227,7 +231,7 @@ function shownRanks(why, of, row, topic) {
       h("td", { class: "text id", title: why.documents[topic][doc] }, doc < 0 ? "–" : why.documents[topic][doc]),
       h("td", {}, mark(label)),
     ];
-    if (of)
+    if (worths)
       cells.push(
         h("td", {}, gain ? plain(worth) : worth ? "yes" : ""),
         h("td", {}, gain ? number(at < of.discounts.length ? of.discounts[at] : 0) : number(found / (at + 1))),

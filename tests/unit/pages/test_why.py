@@ -9,8 +9,7 @@ import pytest
 import gainful as gf
 from gainful.data.align import align
 from gainful.data.policies import Policies
-from gainful.data.pool import make_pool
-from gainful.pages.why import can_be_explained, reasons, shares, with_unjudged
+from gainful.pages.why import of_runs, reasons
 
 MEASURES = [
     *("nDCG@5", "nDCG", "nDCGf@5", "nDCGmin@5", "nDCGorg@5", "nDCG(gain='exp', discount='zipf')@10"),
@@ -24,17 +23,21 @@ def made():
     return gf.simulate(topics=6, systems=3, depth=40, pool_depth=8, contributors=2, missing=0.1, seed=3)
 
 
+def told(qrels, runs, measures, *, ranks, **policies):
+    rankings = align(gf.read_qrels(qrels), gf.read_runs(runs), Policies(**policies), documents=ranks)
+    return reasons(rankings, [gf.parse_measure(measure) for measure in measures], ranks=ranks)
+
+
 @pytest.mark.parametrize("unjudged", ["zero", "condensed"])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_every_ranking_as_explain_tells_it(made, measure, unjudged):
     """The oracle is `gainful.explain`, one ranking at a time."""
-    policies = Policies(unjudged=unjudged)
-    pooled = with_unjudged(made.qrels, made.runs, 12, policies)
-    rankings = align(pooled, made.runs, policies)
-    names = make_pool(pooled, "error").doc
-    found = shares(rankings, gf.parse_measure(measure))
-    told = reasons(made.qrels, made.runs, [gf.parse_measure(measure)], policies, ranks=12)
-    of = told["measures"][str(gf.parse_measure(measure))]
+    rankings = align(made.qrels, made.runs, Policies(unjudged=unjudged), documents=12)
+    chosen = gf.parse_measure(measure)
+    found = chosen.contributions(rankings)
+    names = rankings.pool_doc
+    shown = reasons(rankings, [chosen], ranks=12)
+    of = shown["measures"][str(chosen)]
     for s, run in enumerate(made.runs):
         for t, topic in enumerate(rankings.topics):
             row = s * len(rankings.topics) + t
@@ -48,13 +51,15 @@ def test_every_ranking_as_explain_tells_it(made, measure, unjudged):
             assert found.empty[t] == pytest.approx(why.empty, nan_ok=True)
             assert found.top[t] == pytest.approx(why.best, nan_ok=True)
             steps = why.steps.drop_nulls("doc_id").head(12)
-            ranking = told["rankings"][row][: steps.height]  # explain stops at the cutoff
-            assert [told["documents"][t][at] for at in ranking] == steps["doc_id"].to_list()
-            assert [told["labels"][t][at] for at in ranking] == steps["label"].to_list()
+            ranking = shown["rankings"][row][: steps.height]  # explain stops at the cutoff
+            assert [shown["documents"][t][at] for at in ranking] == steps["doc_id"].to_list()
+            assert [shown["labels"][t][at] for at in ranking] == steps["label"].to_list()
             if not math.isnan(why.best):
                 last = why.steps.height
                 there = (why.lost["rank"] <= last).fill_null(False)
-                assert of["misplaced"][row] == pytest.approx(why.lost["lost"].filter(there).sum(), abs=2e-8)
+                within = of["misplaced"][row] + of["forbidden"][row]
+                assert within == pytest.approx(why.lost["lost"].filter(there).sum(), abs=2e-8)
+                assert of["forbidden"][row] == pytest.approx(why.forbidden, abs=2e-8)
                 assert of["not_shown"][row] == pytest.approx(why.lost["lost"].filter(~there).sum(), abs=2e-8)
                 total = of["empty"][t] + sum(of["adds"][row]) / of["scale"]
                 if of["cutoff"] is not None and of["cutoff"] <= 12:
@@ -66,19 +71,16 @@ def test_every_ranking_as_explain_tells_it(made, measure, unjudged):
 
 
 def test_only_what_explain_explains():
-    assert [can_be_explained(gf.parse_measure(m)) for m in ("nDCGf@3", "CG", "AP", "RR", "bpref", "Forbidden@3")] == [
+    assert [gf.parse_measure(m).explained for m in ("nDCGf@3", "CG", "AP", "RR", "bpref", "Forbidden@3")] == [
         *(True, True, True, True),
         *(False, False),
     ]
 
 
-def test_scores_that_trec_eval_takes_for_tied_are_named():
-    """Equal as float32: any of them may come first, so all get a name."""
-    run = {"q": {"a": 1.0, "b": 1.0 + 1e-9, "c": 0.5}}
-    pooled = with_unjudged(gf.read_qrels({"q": {"z": 1}}), gf.read_runs(run), 1, Policies())
-    assert pooled.frame["doc_id"].to_list() == ["z", "a", "b"]
-    told = reasons(gf.read_qrels({"q": {"z": 1}}), gf.read_runs(run), [], Policies(), ranks=1)
-    assert [told["documents"][0][at] for at in told["rankings"][0]] == ["b"]
+def test_scores_that_trec_eval_takes_for_tied():
+    """Equal as float32: the higher id comes first."""
+    found = told({"q": {"z": 1}}, {"q": {"a": 1.0, "b": 1.0 + 1e-9, "c": 0.5}}, [], ranks=1)
+    assert [found["documents"][0][at] for at in found["rankings"][0]] == ["b"]
 
 
 def test_duplicates_that_are_dropped_hold_no_rank():
@@ -88,33 +90,42 @@ def test_duplicates_that_are_dropped_hold_no_rank():
         "doc_id": ["u1", "u1", "u1", "u2", "u3", "z"],
         "score": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0],
     }
-    policies = Policies(duplicates="first")
-    told = reasons(gf.read_qrels({"q": {"z": 1}}), gf.read_runs(pl.DataFrame(lines)), [], policies, ranks=3)
-    assert [told["documents"][0][at] for at in told["rankings"][0]] == ["u1", "u2", "u3"]
+    found = told({"q": {"z": 1}}, pl.DataFrame(lines), [], ranks=3, duplicates="first")
+    assert [found["documents"][0][at] for at in found["rankings"][0]] == ["u1", "u2", "u3"]
 
 
 def test_an_undefined_measure_has_no_contributions():
-    measures = [gf.parse_measure("AP"), gf.parse_measure("nDCG@3")]
-    told = reasons(gf.read_qrels({"q": {"z": 0}}), gf.read_runs({"q": {"z": 1.0}}), measures, Policies(), ranks=3)
-    for of in told["measures"].values():
+    found = told({"q": {"z": 0}}, {"q": {"z": 1.0}}, ["AP", "nDCG@3"], ranks=3)
+    for of in found["measures"].values():
         assert (of["adds"], of["lost"], of["empty"], of["best"]) == ([None], [[]], [None], [None])
 
 
 def test_gains_beyond_what_whole_numbers_hold():
     """Each of them, and what they add up to, to the digits that are shown."""
-    measures = [gf.parse_measure("DCG(gain={1: 1e30, 2: 3e30}, discount='zipf')@3")]
-    told = reasons(
-        gf.read_qrels({"q": {"a": 2, "b": 1}}), gf.read_runs({"q": ["b", "a"]}), measures, Policies(), ranks=3
-    )
-    (of,) = told["measures"].values()
+    measures = ["DCG(gain={1: 1e30, 2: 3e30}, discount='zipf')@3"]
+    found = told({"q": {"a": 2, "b": 1}}, {"q": ["b", "a"]}, measures, ranks=3)
+    (of,) = found["measures"].values()
     assert [value / of["scale"] for value in of["adds"][0]] == pytest.approx([1e30, 1.5e30])
 
 
 def test_gains_go_by_the_label_whatever_it_looks_like():
-    qrels = gf.read_qrels({"q": {"a": 0.5, "b": 1234567.0, "c": -2}})
-    told = reasons(
-        qrels, gf.read_runs({"q": ["a", "b", "c"]}), [gf.parse_measure("nDCGf(gain={-2: -10})@3")], Policies(), ranks=3
-    )
-    (of,) = told["measures"].values()
+    qrels = {"q": {"a": 0.5, "b": 1234567.0, "c": -2}}
+    found = told(qrels, {"q": ["a", "b", "c"]}, ["nDCGf(gain={-2: -10})@3"], ranks=3)
+    (of,) = found["measures"].values()
     assert dict(map(tuple, of["gains"])) == {0.5: 0.5, 1234567.0: 1234567.0, -2.0: -10.0}
-    assert set(told["labels"][0]) == {0.5, 1234567.0, -2.0}
+    assert set(found["labels"][0]) == {0.5, 1234567.0, -2.0}
+
+
+def test_discounts_reach_as_far_as_what_is_shown():
+    """One document is judged, the third: the discounts of the others are shown, too."""
+    found = told({"q": {"c": 1}}, {"q": ["a", "b", "c", "d"]}, ["nDCG"], ranks=4)
+    assert found["measures"]["nDCG"]["discounts"] == pytest.approx(
+        [1 / math.log2(1 + r) for r in range(1, 5)], abs=1e-6
+    )
+
+
+def test_some_of_the_runs(made):
+    rankings = align(made.qrels, made.runs, documents=12)
+    alone = align(made.qrels, [made.runs[0], made.runs[2]], documents=12)
+    measures = [gf.parse_measure(measure) for measure in MEASURES]
+    assert reasons(of_runs(rankings, [0, 2]), measures, ranks=12) == reasons(alone, measures, ranks=12)

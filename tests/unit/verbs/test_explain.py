@@ -11,8 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
-from gainful.measures import parse_measure
+from gainful.measures import parse_measure, unregister
+from gainful.measures.contributions import Contributions, counting, places, ranks_of
+from gainful.measures.parameters import Depth
 from worlds import World, expected_scores, measures, qrels_of, run_of, worlds
+
+# Of generated worlds, many look odd; here that does not matter.
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 GAIN_FAMILY = ("nDCG", "DCG", "CG")
 BINARY = ("AP", "P", "R", "RR")
@@ -122,10 +127,9 @@ class TestNorms:
         assert math.isnan(why.score)
         assert why.steps["ndcg"].to_list() == [None, None]
         assert why.lost["lost"].to_list() == [None, None]
-        assert str(why) == (
-            "nDCGmin@2 of topic q in run 'run' is undefined: the pool leaves nothing to gain or lose "
-            "(ties=trec unjudged=zero)"
-        )
+        undefined = "nDCGmin@2 of topic q in run 'run' is undefined: the pool leaves nothing to gain or lose."
+        assert why.verdict() == undefined
+        assert (why.absent, why.misplaced, why.forbidden) == (0.0, 0.0, 0.0)
 
 
 # a and c are relevant, e too but not returned: AP = (1/1 + 2/3)/3, P@2 = 1/2, R@3 = 2/3, RR = 1.
@@ -202,6 +206,7 @@ def test_sums_reconcile_and_agree_with_the_reference(world, measure, ties, unjud
         if not math.isnan(why.score):
             assert why.empty + why.lost["won"].sum() == pytest.approx(why.score)
             assert why.score + why.lost["lost"].sum() == pytest.approx(why.best)
+            assert why.score + why.absent + why.misplaced + why.forbidden == pytest.approx(why.best)
 
 
 @settings(max_examples=60, deadline=None)
@@ -245,7 +250,7 @@ def test_every_step_is_the_measure_at_that_cutoff(world, norm):
         cuts = [f"nDCG(norm={norm!r})@{rank}" for rank in why.steps["rank"]]
         if cuts:
             scores = gf.evaluate(qrels_of(world.qrels), run_of(rows, name), cuts, degenerate="nan")
-            topic = scores.topics.index(why.query_id)
+            topic = scores.topics.index(why.topic)
             expected = scores.values[:, 0, topic]
             assert why.steps["ndcg"].fill_null(math.nan).to_list() == pytest.approx(expected.tolist(), nan_ok=True)
 
@@ -285,20 +290,19 @@ class TestShape:
         why = gf.explain({"q": {"a": 1}}, run, "q", duplicates="first")
         assert why.steps["doc_id"].to_list() == ["a", "x"]
 
-    def test_query_may_be_a_number(self):
-        assert gf.explain({"7": {"a": 1}}, {"7": {"a": 1.0}}, 7).query_id == "7"
+    def test_topic_may_be_a_number(self):
+        assert gf.explain({"7": {"a": 1}}, {"7": {"a": 1.0}}, 7).topic == "7"
 
     def test_to_dict_is_json(self):
         why = gf.explain({"q": {"a": 0}}, {"q": ranked(["a", "x"])}, "q", "nDCG@2")
         content = json.loads(json.dumps(why.to_dict(), allow_nan=False))
         assert content["score"] is None
-        assert content["policies"]["ties"] == "trec"
+        assert content["settings"]["policies"]["ties"] == "trec"
         assert content["steps"][1]["doc_id"] == "x"
         assert content["lost"] == []
 
-    def test_one_line(self):
+    def test_frame(self):
         why = gf.explain({"q": {"a": 1}}, {"q": {"a": 1.0}}, "q")
-        assert str(why) == "nDCG@10 of topic q in run 'run' is 1.0000, the best is 1.0000 (ties=trec unjudged=zero)"
         assert why.to_frame() is why.steps
 
     def test_python_floats(self):
@@ -308,7 +312,7 @@ class TestShape:
 
 class TestRefused:
     @pytest.mark.parametrize(
-        ("query", "measure", "policies", "error", "message"),
+        ("topic", "measure", "policies", "error", "message"),
         [
             (
                 "q",
@@ -323,7 +327,7 @@ class TestRefused:
                 "bpref",
                 {},
                 gf.MeasureError,
-                "expected a measure that can be explained (nDCG, DCG, CG, AP, P, R, RR), got 'bpref'",
+                "expected a measure that can be explained (P, R, RR, AP, CG, DCG, nDCG), got 'bpref'",
             ),
             (
                 "q9",
@@ -342,11 +346,158 @@ class TestRefused:
             ),
         ],
     )
-    def test_message(self, query, measure, policies, error, message):
+    def test_message(self, topic, measure, policies, error, message):
         qrels = {name: {"a": 1} for name in ("q", "r1", "r2", "r3", "r4", "r5")}
         with pytest.raises(error, match=f"^{re.escape(message)}$"):
-            gf.explain(qrels, {"q": {"a": 1.0}, "unjudged": {"a": 1.0}}, query, measure, **policies)
+            gf.explain(qrels, {"q": {"a": 1.0}, "unjudged": {"a": 1.0}}, topic, measure, **policies)
 
 
 def test_measure_object_is_accepted():
     assert gf.explain({"q": {"a": 1}}, {"q": {"a": 1.0}}, "q", parse_measure("AP")).measure == "AP"
+
+
+class TestVerdict:
+    def test_nothing_is_lost(self):
+        why = gf.explain({"q": {"a": 1}}, {"q": {"a": 1.0}}, "q")
+        assert why.verdict() == (
+            "nDCG@10 of topic q in run 'run' is 1.0000; the best ordering scores 1.0000. Nothing is lost."
+        )
+
+    def test_what_is_missing_and_what_stands_too_low(self):
+        # AP = (1/1 + 2/3)/3: e is missing, which costs 1/3, and c stands at rank 3, which costs 1/9.
+        assert gf.explain(QRELS, RUN, "q", "AP").verdict() == (
+            "AP of topic q in run 'run' is 0.5556; the best ordering scores 1.0000. "
+            "Lost: 0.3333 because documents are not among the first 3 and 0.1111 because documents stand too low."
+        )
+
+    def test_a_negative_loss_is_a_gain(self):
+        # The best ordering is a (2), b (1): b alone wins 1 instead of 1/log2(3), of an ideal of 2 + 1/log2(3).
+        ideal = 2 + 1 / math.log2(3)
+        why = gf.explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 1.0}}, "q", "nDCG@2")
+        assert (why.absent, why.misplaced) == pytest.approx((2 / ideal, (1 / math.log2(3) - 1) / ideal))
+        assert why.verdict().endswith(
+            "Lost: 0.7602 because documents are not among the first 2. "
+            "Gained over the best ordering: 0.1403 because documents stand higher, where others are missing."
+        )
+
+    def test_forbidden_documents(self):
+        why = gf.explain({"q": {"bad": -1, "good": 2}}, {"q": {"bad": 2.0, "good": 1.0}}, "q", "nDCGf@2")
+        assert (why.misplaced, why.forbidden) == pytest.approx((2 / 3 * (1 - 1 / math.log2(3)), 1 / 3))
+        assert "An empty ranking scores 0.3333; what is shown adds 0.0873." in why.verdict()
+        assert why.verdict().endswith("0.3333 because forbidden documents are shown, or stand too high.")
+
+    def test_forbidden_documents_left_out(self):
+        # Under norm min the best ordering has the forbidden document at rank 2: leaving it out gains 1/log2(3)/(I - W).
+        why = gf.explain({"q": {"bad": -1, "good": 2}}, {"q": {"good": 1.0}}, "q", "nDCGmin@2")
+        d2 = 1 / math.log2(3)
+        assert why.absent == pytest.approx(-d2 / ((2 - d2) - (-1 + 2 * d2)))
+        assert why.verdict().endswith(
+            "Gained over the best ordering: 0.5698 because forbidden documents are not among the first 2."
+        )
+
+
+class TestPrinted:
+    def test_ranks_and_losses(self):
+        text = str(gf.explain(QRELS, RUN, "q", "AP"))
+        assert [line.split() for line in text.splitlines() if line.startswith("   3")] == [
+            ["3", "c", "2", "yes", "2", "0.6667", "0.6667", "0.5556"]
+        ]
+        assert any(line.split() == ["e", "1", "1", "-", "0.0000", "0.3333", "0.3333"] for line in text.splitlines())
+
+    def test_long_rankings(self):
+        relevant = (5, 60, 70, 400)
+        qrels = {"q": {f"d{rank}": 1 for rank in relevant}}
+        why = gf.explain(qrels, {"q": ranked([f"d{rank}" for rank in range(1, 501)])}, "q", "nDCG")
+        steps, lost = why.compact()
+        assert steps.frame["rank"].to_list() == [*range(1, 21), 60, 70, 400, 500]
+        assert lost.frame.height == 4
+        assert [note.code for note in why.notes()] == ["ranks-left-out"]
+        assert why.tables()[0].frame.height == 500
+
+    def test_many_losses(self):
+        why = gf.explain({"q": {f"d{at}": 1 for at in range(12)}}, {"q": {"d1": 1.0}}, "q", "nDCG")
+        assert why.compact()[1].frame.height == 10
+        assert [note.text for note in why.notes()] == ["The table has the 10 largest losses of 12; JSON has them all."]
+
+    def test_documents_beyond_the_cutoff_are_no_losses(self):
+        why = gf.explain(QRELS, RUN, "q", "nDCG@1")
+        assert why.compact()[1].frame["doc_id"].to_list() == ["c", "a"]
+
+    def test_chart(self):
+        pytest.importorskip("altair")
+        spec = gf.explain(QRELS, RUN, "q", "AP").chart().to_dict()
+        assert spec["title"] == "AP of topic q: what documents add"
+
+
+class TestRankings:
+    @pytest.fixture
+    def rankings(self):
+        runs = {"x": RUN, "y": {"q": ranked(["z", "e"])}}
+        return gf.align(QRELS, runs, documents=math.inf)
+
+    def test_one_of_them(self, rankings):
+        why = gf.explain(rankings, "y", "q", "AP")
+        alone = gf.explain(QRELS, {"q": ranked(["z", "e"])}, "q", "AP")
+        assert why.run == "y"
+        assert why.steps.equals(alone.steps)
+        assert why.lost.equals(alone.lost)
+
+    def test_refused(self, rankings):
+        with pytest.raises(gf.DataError, match="expected one of the runs x, y, got 'yy'"):
+            gf.explain(rankings, "yy", "q")
+        with pytest.raises(gf.DataError, match="topic '7' is neither in the qrels nor in the run"):
+            gf.explain(rankings, "x", "7")
+        with pytest.raises(gf.DataError, match=r"align\(…, documents=inf\)"):
+            gf.explain(gf.align(QRELS, RUN), "run", "q")
+        with pytest.raises(gf.PolicyError, match="no one ranking to explain"):
+            gf.explain(gf.align(QRELS, RUN, ties="expected", documents=math.inf), "run", "q")
+
+
+class TestOneSOwn:
+    """A measure of a third party: half a point for each relevant document on the first two ranks."""
+
+    @pytest.fixture
+    def halves(self):
+        def contributions(rankings, *, cutoff):
+            documents = counting(rankings, rankings.grades >= 1)
+            rank = ranks_of(rankings, documents)
+            place = places(rankings, documents, rank)
+            return Contributions.of(rankings, documents, (rank <= cutoff) / 2, (place < cutoff) / 2)
+
+        @gf.measure("Halves", bounds=None, contributions=contributions)
+        def halves(rankings: gf.Rankings, *, cutoff: Depth) -> np.ndarray:
+            """Half a point for each relevant document among the first k."""
+            return rankings.sum(rankings.relevant(1.0) & (rankings.rank <= cutoff)) / 2
+
+        yield "Halves@2"
+        unregister("Halves")
+
+    def test_explained(self, halves):
+        why = gf.explain(QRELS, RUN, "q", halves)
+        assert (why.score, why.empty, why.best) == (0.5, 0.0, 1.0)
+        assert why.steps.columns == ["rank", "doc_id", "label", "adds", "score"]
+        assert why.steps["adds"].to_list() == [0.5, 0.0]
+        assert why.lost.select("doc_id", "rank", "won", "best").rows() == [
+            *(("c", 3, 0.0, 0.5), ("a", 1, 0.5, 0.5), ("e", None, 0.0, 0.0)),
+        ]
+        assert why.verdict().endswith("Lost: 0.5000 because documents are not among the first 2.")
+        gf.check_measure(halves)
+
+    def test_contributions_that_do_not_add_up(self):
+        def contributions(rankings):
+            documents = counting(rankings, rankings.grades >= 1)
+            return Contributions.of(rankings, documents, 1.0, 1.0)
+
+        @gf.measure("Odd", bounds=None, contributions=contributions)
+        def odd(rankings: gf.Rankings) -> np.ndarray:
+            """How many relevant documents were returned."""
+            return rankings.sum(rankings.relevant(1.0))
+
+        with pytest.raises(gf.MeasureError, match="expected its contributions to add up to the score"):
+            gf.check_measure("Odd")
+        unregister("Odd")
+
+    def test_contributions_of_the_wrong_shape(self):
+        rankings = gf.align(QRELS, RUN)
+        with pytest.raises(gf.MeasureError, match=r"expected contributions of 1 runs × 3 documents, got \(2,\)"):
+            Contributions.of(rankings, counting(rankings, rankings.grades >= 1), np.ones(2), 1.0)
