@@ -10,7 +10,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gainful.errors import GainfulWarning, MissingExtraError
@@ -168,6 +168,10 @@ class Table:
             columns.append(Column(column, text, kind))
         return cls(name=name, frame=frame, columns=tuple(columns), **more)
 
+    def head(self, rows: int) -> Table:
+        """The first rows."""
+        return replace(self, frame=self.frame.head(rows), best=frozenset(c for c in self.best if c[0] < rows))
+
     def cells(self) -> list[list[str]]:
         """The rows as people read them."""
         series = [map(column.cell, self.frame[column.name].to_list()) for column in self.columns]
@@ -295,9 +299,8 @@ class Settings(Mapping[str, Any]):
 
     def __str__(self) -> str:
         given = [f"{name}={_word(value)}" for name, value in self.given.items() if value not in (None, ())]
-        return (
-            f"{self.name}: {self.data}; {' '.join([*given, *([] if self.policies is None else [str(self.policies)])])}"
-        )
+        values = " ".join([*given, *([] if self.policies is None else [str(self.policies)])])
+        return f"{self.name}: {self.data}" + (f"; {values}" if values else "")
 
     def to_dict(self) -> dict[str, Any]:
         """The values, and the policies under ``policies``; ready for JSON."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -12,11 +12,21 @@ import polars as pl
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
-from gainful.results import Note
+from gainful.results import Column, Kind, Note, Result, Settings, Table, listed, number, plural
+
+if TYPE_CHECKING:
+    import altair
 
 Summary = Literal["mean", "sum", "gmean"]
 # trec_eval's floor under a geometric mean: one topic of 0 must not decide it alone.
 FLOOR = 1e-5
+# The query_id under which tables keep the mean over topics.
+MEAN = "all"
+# More runs than this side by side do not fit a screen: then per-topic tables have one row per topic and run.
+_SIDE_BY_SIDE = 8
+# Measures that a verdict is about, and runs that a note names.
+_IN_VERDICT, _NAMED = 3, 4
+_FILLED = {"zero": "counts as 0", "one": "counts as 1", "nan": "is NaN", "skip": "is left out of the mean"}
 ScoreDict: TypeAlias = "dict[str, dict[str, dict[str, float]]]"
 
 
@@ -41,7 +51,7 @@ def summarise(values: FloatArray, counted: BoolArray, summary: Summary) -> Float
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ScoreMatrix:
-    """The scores of one measure: a row a system, a column a topic; NaN where a topic was left out.
+    """The scores of one measure: one row per run, one column per topic; NaN where a topic was left out.
 
     Parameters
     ----------
@@ -66,12 +76,17 @@ class ScoreMatrix:
             )
 
     def __str__(self) -> str:
-        return f"ScoreMatrix of {self.measure}: {len(self.systems)} systems × {len(self.topics)} topics"
+        """Its size, and the means of the first runs."""
+        means = summarise(self.values, ~np.isnan(self.values), "mean")
+        some = [f"{name} {number(mean)}" for name, mean in zip(self.systems[:_NAMED], means.tolist(), strict=False)]
+        more = ", …" if len(self.systems) > _NAMED else ""
+        size = f"{plural(len(self.systems), 'run')} × {plural(len(self.topics), 'topic')}"
+        return f"ScoreMatrix of {self.measure}: {size}; means {', '.join(some)}{more}"
 
     __repr__ = __str__
 
     def to_frame(self) -> pl.DataFrame:
-        """Wide: a row a topic, a column a system."""
+        """Wide: one row per topic, one column per run."""
         if "query_id" in self.systems:
             raise DataError("a system is called 'query_id', as is the column of topics: rename it")
         columns = {system: self.values[i] for i, system in enumerate(self.systems)}
@@ -79,7 +94,7 @@ class ScoreMatrix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Scores:
+class Scores(Result):
     """The scores of every measure, system and topic.
 
     Parameters
@@ -155,11 +170,14 @@ class Scores:
             undefined=tuple(self.undefined[i] for i in at) if self.undefined else (),
         )
 
-    def __str__(self) -> str:
-        shape = f"{len(self.measures)} measures × {len(self.systems)} systems × {len(self.topics)} topics"
-        return f"Scores: {shape}" if self.policies is None else f"Scores: {shape} ({self.policies})"
-
-    __repr__ = __str__
+    @property
+    def settings(self) -> Settings:  # type: ignore[override]
+        """What the scores are of, and the policies."""
+        left_out = f" ({len(self.failed)} left out)" if self.failed else ""
+        data = f"{plural(len(self.systems), 'run')}{left_out}, {plural(len(self.topics), 'topic')}"
+        return Settings(
+            name="scores" if self.policies is None else "evaluate", data=data, given={}, policies=self.policies
+        )
 
     def summary(self) -> FloatArray:
         """Measures × systems: the mean (sum, geometric mean) over topics."""
@@ -167,7 +185,7 @@ class Scores:
         return np.stack([summarise(values, counted, how) for values, counted, how in rows])
 
     def mean(self) -> pl.DataFrame:
-        """One row a run, one column a measure: the mean over topics (counts are summed, GMAP is a geometric mean)."""
+        """One row per run, one column per measure: the mean over topics (a sum of counts, GMAP's geometric mean)."""
         means = self.summary()
         return pl.DataFrame({"run": list(self.systems), **{name: means[i] for i, name in enumerate(self.measures)}})
 
@@ -184,8 +202,18 @@ class Scores:
         frame = names.with_columns(score=pl.Series(self.values.ravel()))
         return frame.filter(pl.Series(self.counted.ravel()))
 
-    def to_dict(self) -> dict[str, object]:
-        """Means, scores by run, measure and topic, and the settings; ready for JSON."""
+    def long_rows(self, *, per_topic: bool = True) -> Iterator[tuple[str, str, str, float]]:
+        """run, measure, query_id, score: the topics of each run and measure, then their mean under 'all'."""
+        means = self.summary()
+        for j, run in enumerate(self.systems):
+            for i, measure in enumerate(self.measures):
+                if per_topic:
+                    cells = zip(self.topics, self.values[i, j].tolist(), self.counted[i, j].tolist(), strict=True)
+                    yield from ((run, measure, topic, value) for topic, value, counted in cells if counted)
+                yield run, measure, MEAN, float(means[i, j])
+
+    def _content(self) -> dict[str, Any]:
+        """Means, scores by run, measure and topic, and what was done about the rest."""
         means = self.summary()
         scores: ScoreDict = {}
         mean: dict[str, dict[str, float]] = {}
@@ -203,3 +231,151 @@ class Scores:
             "ignored_topics": dict(zip(self.systems, self.ignored, strict=True)),
             "failed_runs": dict(self.failed),
         }
+
+    def verdict(self) -> str:
+        """Which run has the best mean, by each of the first measures; of one run, its means."""
+        means = self.summary()
+        if len(self.systems) == 1:
+            words = {"mean": "a mean ", "sum": "a total ", "gmean": ""}
+            every = [
+                f"{words[how]}{name} of {number(mean, whole=how == 'sum')}"
+                for name, how, mean in zip(self.measures, self.summaries, means[:, 0].tolist(), strict=True)
+            ]
+            more = f" and {plural(len(every) - _IN_VERDICT, 'other score')}" if len(every) > _IN_VERDICT else ""
+            shown = ", ".join(every[:_IN_VERDICT]) + more if more else listed(every)
+            return f"{self.systems[0]} has {shown} over {plural(len(self.topics), 'topic')}."
+        leaders: dict[tuple[str, ...], list[str]] = {}
+        for i, measure in enumerate(self.measures):
+            best = self._best(means[i], self.higher[i])
+            if best and sum(map(len, leaders.values())) < _IN_VERDICT:
+                value = number(float(means[i, best[0]]), whole=self.summaries[i] == "sum")
+                leaders.setdefault(tuple(self.systems[j] for j in best), []).append(f"{measure} ({value})")
+        said = []
+        for names, by in leaders.items():
+            more = [plural(len(names) - _NAMED, "other")] if len(names) > _NAMED else []
+            has = "has" if len(names) == 1 else "have"
+            said.append(f"{listed([*names[:_NAMED], *more])} {has} the best {listed(by)}")
+        return f"Of {len(self.systems)} runs, {'; '.join(said)}." if said else ""
+
+    @staticmethod
+    def _best(means: FloatArray, higher: str) -> list[int]:
+        """Which systems have the best mean; none if neither end is the better."""
+        if higher == "neither" or np.isnan(means).all():
+            return []
+        target = np.nanmax(means) if higher == "better" else np.nanmin(means)
+        return [int(at) for at in np.flatnonzero(means == target)]
+
+    def _order(self, means: FloatArray) -> list[int]:
+        """Systems from best to worst by the first measure, undefined last; as given if neither end is the better."""
+        sign = {"better": -1.0, "worse": 1.0, "neither": 0.0}[self.higher[0]]
+        order = np.argsort(np.where(np.isnan(means[0]), np.inf, sign * means[0]), kind="stable")
+        return [int(system) for system in order]
+
+    def _kinds(self) -> list[Kind]:
+        return ["count" if how == "sum" else "score" for how in self.summaries]
+
+    def mean_table(self) -> Table:
+        """One row per run, the best by the first measure first."""
+        means = self.summary()
+        order = self._order(means)
+        best = {
+            (row, i + 1)
+            for i, higher in enumerate(self.higher)
+            for row in (self._best(means[i, order], higher) if len(order) > 1 else ())
+        }
+        columns = [Column(name, name, kind) for name, kind in zip(self.measures, self._kinds(), strict=True)]
+        return Table(
+            name="means",
+            frame=self.mean()[order],
+            columns=(Column("run", "run", "text"), *columns),
+            best=frozenset(best),
+        )
+
+    def topic_table(self) -> Table:
+        """Topics × runs for one measure and a few runs, else one row per topic and run; the means come last."""
+        means = self.summary()
+        order = self._order(means)
+        topics = [*self.topics, MEAN]
+        full = np.concatenate([np.where(self.counted, self.values, np.nan), means[:, :, None]], axis=2)
+        names, kinds = [self.systems[j] for j in order], self._kinds()
+        if len(self.measures) == 1 and 1 < len(order) <= _SIDE_BY_SIDE and "query_id" not in names:
+            frame = pl.DataFrame(
+                {"query_id": topics, **{name: full[0, j] for name, j in zip(names, order, strict=True)}}
+            )
+            columns = [Column("query_id", "topic", "text"), *(Column(name, name, kinds[0]) for name in names)]
+        else:
+            frame = pl.DataFrame(
+                {
+                    "query_id": topics * len(order),
+                    "run": [name for name in names for _ in topics],
+                    **{name: full[i, order].ravel() for i, name in enumerate(self.measures)},
+                }
+            )
+            columns = [Column("query_id", "topic", "text"), Column("run", "run", "text")]
+            columns += [Column(name, name, kind) for name, kind in zip(self.measures, kinds, strict=True)]
+        return Table(name="topics", frame=frame, columns=tuple(columns))
+
+    def worst_topics(self) -> Table:
+        """The topics of the first run by its first measure, the worst first."""
+        sign = -1.0 if self.higher[0] == "worse" else 1.0
+        cells = sorted(zip(self.topics, self.values[0, 0].tolist(), strict=True), key=lambda cell: sign * cell[1])
+        schema = {"query_id": pl.String, "score": pl.Float64}
+        frame = pl.DataFrame(cells, schema=schema, orient="row")
+        return Table.of("topics", frame, {"query_id": "topic", "score": self.measures[0]})
+
+    def tables(self) -> tuple[Table, ...]:
+        """The means, then the scores of every topic."""
+        return self.mean_table(), self.topic_table()
+
+    def compact(self) -> tuple[Table, ...]:
+        """The means."""
+        return (self.mean_table(),)
+
+    def _notes(self) -> list[Note]:
+        notes = [
+            Note("failed", source, reason if reason.startswith(source) else f"{source}: {reason}")
+            for source, reason in self.failed
+        ]
+        notes += self.run_notes
+        return notes if self.policies is None else [*notes, *self._policy_notes(self.policies)]
+
+    def _policy_notes(self, policies: Policies) -> Iterator[Note]:
+        """Topics that are missing, undefined or ignored, and what became of them."""
+        absent = {name: n for name, n in zip(self.systems, self.missing, strict=True) if 0 < n < len(self.topics)}
+        if absent:
+            treated = "are left out of its mean" if policies.missing == "skip" else "count as empty rankings"
+            text = f"Judged topics that a run has nothing for {treated} (missing={policies.missing}): {_some(absent)}."
+            yield Note("missing-topics", next(iter(absent)), text)
+        for name, n in zip(self.measures, self.undefined or (0,) * len(self.measures), strict=True):
+            if n:
+                text = f"{name} is undefined for {plural(n, 'topic')} and {_FILLED[policies.degenerate]} there."
+                yield Note("undefined", name, text)
+        ignored = {name: n for name, n in zip(self.systems, self.ignored, strict=True) if n}
+        if ignored:
+            text = f"Topics of a run without judgments are ignored: {_some(ignored)}."
+            yield Note("ignored-topics", next(iter(ignored)), text)
+
+    def chart(self) -> altair.TopLevelMixin:
+        """One dot per run and measure: its mean, the best run by the first measure on top."""
+        from gainful.charts import COLOURS, WIDTH, load_altair, styled
+
+        alt = load_altair()
+        means = self.mean_table().frame.unpivot(index="run", variable_name="measure", value_name="mean")
+        runs = means["run"].unique(maintain_order=True).to_list()
+        base = (
+            alt.Chart(alt.Data(values=means.fill_nan(None).to_dicts()), width=min(WIDTH, 240))
+            .mark_circle(size=70, color=COLOURS[0], opacity=1)
+            .encode(
+                x=alt.X("mean:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
+                y=alt.Y("run:N", title=None, sort=runs),
+                tooltip=["run:N", "measure:N", alt.Tooltip("mean:Q", format=".4f")],
+            )
+        )
+        wrapped = base.facet(facet=alt.Facet("measure:N", title=None, sort=list(self.measures)), columns=2)
+        return styled(wrapped.resolve_scale(x="independent"), f"Means over {plural(len(self.topics), 'topic')}")
+
+
+def _some(counts: Mapping[str, int]) -> str:
+    named = ", ".join(f"{n} of {name}" for name, n in list(counts.items())[:_NAMED])
+    rest = list(counts.values())[_NAMED:]
+    return f"{named} and {sum(rest)} of {plural(len(rest), 'other run')}" if rest else named

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from gainful.data.rankings import BoolArray, FloatArray
-from gainful.data.scores import ScoreMatrix, Scores, Summary
+from gainful.data.scores import MEAN, ScoreMatrix, Scores, Summary
 from gainful.errors import DataError
 from gainful.io.compression import compress, decompress, split_compression
 from gainful.io.damage import check_parquet
@@ -24,9 +24,6 @@ from gainful.io.objects import is_table
 from gainful.io.write import write_atomically
 
 COLUMNS = ("run", "measure", "query_id", "score")
-# The query_id under which tables keep the mean over topics.
-MEAN = "all"
-
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 # Other people's names for our columns; the first column of a spreadsheet or data frame often has none.
 _ALIASES = {

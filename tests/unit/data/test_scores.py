@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from math import exp, isnan, log
 
 import numpy as np
@@ -62,6 +63,8 @@ def test_dict(scores):
     assert found["mean"]["a"]["nDCG@10"] == 0.5
     assert found["scores"]["b"] == {"nDCG@10": {"1": 0.25, "3": 0.75}, "NumRet": {"1": 1.0, "3": 4.0}}
     assert found["policies"]["missing"] == "skip"
+    assert found["verdict"] == "Of 2 runs, a and b have the best nDCG@10 (0.5000)."
+    assert [note["code"] for note in found["notes"]] == ["missing-topics", "ignored-topics"]
     assert found["missing_topics"] == {"a": 0, "b": 1}
     assert found["ignored_topics"] == {"a": 2, "b": 0}
     assert json.loads(json.dumps(found["scores"]["b"])) == found["scores"]["b"]
@@ -75,7 +78,7 @@ def test_one_measure(scores, name):
     assert (matrix.systems, matrix.topics) == (("a", "b"), ("1", "2", "3"))
     assert matrix.values.tolist()[0] == [0.5, 1.0, 0.0]
     assert isnan(matrix.values[1, 1])
-    assert str(matrix) == "ScoreMatrix of nDCG@10: 2 systems × 3 topics"
+    assert repr(matrix) == "ScoreMatrix of nDCG@10: 2 runs × 3 topics; means a 0.5000, b 0.5000"
     frame = matrix.to_frame()
     assert frame.columns == ["query_id", "a", "b"]
     assert frame.row(2) == ("3", 0.0, 0.75)
@@ -95,9 +98,116 @@ def test_no_such_measure(scores):
         scores["nDCG@1"]
 
 
+TEXT = """\
+Of 2 runs, a and b have the best nDCG@10 (0.5000).
+
+run   nDCG@10   NumRet
+──────────────────────
+a      0.5000        -
+b      0.5000        5
+
+note: Judged topics that a run has nothing for are left out of its mean (missing=skip): 1 of b.
+note: Topics of a run without judgments are ignored: 2 of a.
+evaluate: 2 runs, 3 topics; ties=trec unjudged=zero missing=skip degenerate=zero duplicates=error"""
+
+
 def test_text(scores):
-    expected = "Scores: 2 measures × 2 systems × 3 topics "
-    assert str(scores) == expected + "(ties=trec unjudged=zero missing=skip degenerate=zero duplicates=error)"
+    assert str(scores) == TEXT
+    assert repr(scores) == TEXT
+    assert scores._repr_html_().startswith('<div class="gainful"><p><b>Of 2 runs, a and b have')
+
+
+def test_verdict(scores):
+    values = scores.values.copy()
+    values[0, 0, 0] = 1.0
+    other = replace(scores, values=values, higher=("better", "worse"), failed=(("x.txt", "x.txt: no"), ("'y'", "bad")))
+    assert other.verdict() == "Of 2 runs, a has the best nDCG@10 (0.6667); b has the best NumRet (5)."
+    assert replace(other, higher=("neither", "neither")).verdict() == ""
+    assert [str(note) for note in other.notes()[:2]] == ["x.txt: no", "'y': bad"]
+    assert [note.code for note in other.notes()] == ["failed", "failed", "missing-topics", "ignored-topics"]
+    assert str(other.settings).startswith("evaluate: 2 runs (2 left out), 3 topics; ")
+    alone = Scores(
+        values=np.array([[[0.5, 1.0]], [[2.0, 3.0]], [[0.5, 0.5]], [[0.0, 1.0]]]),
+        counted=np.ones((4, 1, 2), bool),
+        measures=("AP", "NumRet", "GMAP", "RR"),
+        systems=("a",),
+        topics=("1", "2"),
+        summaries=("mean", "sum", "gmean", "mean"),
+        higher=("better", "neither", "better", "better"),
+        spellings={},
+        policies=None,
+        missing=(0,),
+        ignored=(0,),
+    )
+    assert alone.verdict() == (
+        "a has a mean AP of 0.7500, a total NumRet of 5, GMAP of 0.5000 and 1 other score over 2 topics."
+    )
+    assert alone.only(["AP", "RR"]).verdict() == "a has a mean AP of 0.7500 and a mean RR of 0.5000 over 2 topics."
+    assert alone.notes() == ()
+    assert str(alone.settings) == "scores: 1 run, 2 topics"
+    assert alone.tables()[1].text().splitlines()[2].split() == ["1", "a", "0.5000", "2", "0.5000", "0.0000"]
+
+
+def test_tables(scores):
+    means, topics = scores.tables()
+    assert means.best == {(0, 1), (1, 1)}
+    assert topics.cells() == [
+        ["1", "a", "0.5000", "2"],
+        ["2", "a", "1.0000", "3"],
+        ["3", "a", "0.0000", "-"],
+        ["all", "a", "0.5000", "-"],
+        ["1", "b", "0.2500", "1"],
+        ["2", "b", "-", "-"],
+        ["3", "b", "0.7500", "4"],
+        ["all", "b", "0.5000", "5"],
+    ]
+    one = replace(scores, higher=("worse", "neither"), values=scores.values * [[[1.0], [0.5]]]).only(["nDCG@10"])
+    assert [column.header for column in one.topic_table().columns] == ["topic", "b", "a"]  # the best first
+    assert one.topic_table().cells()[1] == ["2", "-", "1.0000"]
+    assert one.mean_table().best == {(0, 1)}
+    assert one.worst_topics().frame.rows() == [("2", 1.0), ("1", 0.5), ("3", 0.0)]
+    assert scores.only(["nDCG@10"]).worst_topics().head(1).cells() == [["3", "0.0000"]]
+    query_id = replace(one, systems=("query_id", "b"))
+    assert query_id.topic_table().frame.columns == ["query_id", "run", "nDCG@10"]
+    rows = list(one.long_rows(per_topic=True))
+    assert rows[:4] == [("a", "nDCG@10", "1", 0.5), ("a", "nDCG@10", "2", 1.0), ("a", "nDCG@10", "3", 0.0), rows[3]]
+    assert rows[3][2:] == ("all", 0.5)
+    assert len(rows) == 7
+    assert [row[2] for row in one.long_rows(per_topic=False)] == ["all", "all"]
+
+
+def test_undefined_and_missing_topics_are_noted(scores):
+    many = Scores(
+        values=np.zeros((1, 6, 2)),
+        counted=np.ones((1, 6, 2), bool),
+        measures=("AP",),
+        systems=tuple("abcdef"),
+        topics=("1", "2"),
+        summaries=("mean",),
+        higher=("better",),
+        spellings={},
+        policies=Policies(),
+        missing=(1, 1, 1, 1, 1, 1),
+        ignored=(0,) * 6,
+        undefined=(2,),
+    )
+    assert [str(note) for note in many.notes()] == [
+        "Judged topics that a run has nothing for count as empty rankings (missing=empty): 1 of a, 1 of b, 1 of c, "
+        "1 of d and 2 of 2 other runs.",
+        "AP is undefined for 2 topics and counts as 0 there.",
+    ]
+    assert many.verdict() == "Of 6 runs, a, b, c, d and 2 others have the best AP (0.0000)."
+
+
+def test_chart(scores):
+    specification = scores.chart().to_dict()
+    drawn = specification["data"]["values"]
+    assert {(cell["run"], cell["measure"], cell["mean"]) for cell in drawn} == {
+        ("a", "nDCG@10", 0.5),
+        ("b", "nDCG@10", 0.5),
+        ("a", "NumRet", None),
+        ("b", "NumRet", 5.0),
+    }
 
 
 def test_shape_of_a_matrix():
@@ -140,7 +250,6 @@ def test_scores_behave_like_a_mapping_of_measures(scores):
     assert len(scores) == 2
     assert "NumRet" in scores
     assert "AP" not in scores
-    assert repr(scores) == str(scores)
     assert len(repr(scores["NumRet"])) < 80
 
 
