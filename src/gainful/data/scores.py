@@ -252,9 +252,9 @@ class Scores(Result):
                 leaders.setdefault(tuple(self.systems[j] for j in best), []).append(f"{measure} ({value})")
         said = []
         for names, by in leaders.items():
-            more = [plural(len(names) - _NAMED, "other")] if len(names) > _NAMED else []
+            rest = [plural(len(names) - _NAMED, "other")] if len(names) > _NAMED else []
             has = "has" if len(names) == 1 else "have"
-            said.append(f"{listed([*names[:_NAMED], *more])} {has} the best {listed(by)}")
+            said.append(f"{listed([*names[:_NAMED], *rest])} {has} the best {listed(by)}")
         return f"Of {len(self.systems)} runs, {'; '.join(said)}." if said else ""
 
     @staticmethod
