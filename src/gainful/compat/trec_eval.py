@@ -7,7 +7,6 @@ a run has nothing for, and in some measures of its own; see docs/trec_eval.md.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -26,13 +25,12 @@ from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.run import LargeRun, Run
 from gainful.data.scores import FLOOR
 from gainful.errors import DataError, PolicyError
-from gainful.io.compression import decompress, decompress_blocks, is_compressed
+from gainful.io.compression import decompress_blocks, is_compressed
 from gainful.io.encoding import decode, from_utf8
+from gainful.io.files import is_standard_input, standard_input
 from gainful.io.read import iterate_runs, read_qrels
-from gainful.io.text import RUN, is_text, read_text
+from gainful.io.text import RUN, is_text
 
-# A run of this name is read from standard input.
-STDIN = "-"
 _TAIL = 1 << 16
 
 
@@ -291,13 +289,9 @@ def _refuse_missing(rankings: Rankings) -> None:
 
 def _source(run: object) -> tuple[object, Callable[[], str]]:
     """What to read as the run, and how to learn its tag; standard input is read here."""
-    if isinstance(run, str) and run == STDIN:
-        content = sys.stdin.buffer.read()
-        if is_compressed(content[:_TAIL]):
-            content = decompress(content, "standard input")
-        if not content:
-            raise DataError("standard input: expected a run, got nothing")
-        return Run(read_text(content, RUN, "standard input"), "standard input"), lambda: _last_tag(content)
+    if is_standard_input(run):
+        content = standard_input()
+        return content, lambda: _last_tag(content.data[-_TAIL:])
     if isinstance(run, str | os.PathLike):
         path = Path(run)
         return path, lambda: _tag_of(path)

@@ -6,9 +6,12 @@ import json
 import os
 import re
 import stat
+import sys
+from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
+from weakref import WeakSet
 
 import polars as pl
 
@@ -31,6 +34,9 @@ ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 # How much of a file is looked at to tell what it is.
 HEAD = 1 << 16
+STDIN = "standard input"
+
+_read_already: WeakSet[Any] = WeakSet()
 
 
 class Format(NamedTuple):
@@ -62,22 +68,71 @@ def detect(head: bytes, tail: bytes, path: Path) -> Format:
     return Format("text")
 
 
-def read_file(path: Path, layout: Layout) -> pl.DataFrame:
-    """The frame of a file."""
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is in a file, unpacked.
+
+    Parameters
+    ----------
+    where
+        The name of the file in messages.
+    data
+        All of it.
+    format
+        What it is; None if it is empty.
+    """
+
+    where: str
+    data: bytes | mmap
+    format: Format | None
+
+    def frame(self, layout: Layout) -> pl.DataFrame:
+        """Its rows."""
+        if self.format is None:
+            got = "nothing" if self.where == STDIN else "an empty file"
+            raise DataError(f"{self.where}: expected {layout.what}, got {got}")
+        if self.format.kind == "text":
+            return read_text(self.data, layout, self.where)
+        data = bytes(self.data)
+        if self.format.kind == "separated":
+            return read_separated(data, self.format.separator, layout, self.where)
+        readers = {"arrow": read_arrow, "parquet": read_parquet, "json": _read_json, "jsonl": read_jsonl}
+        return readers[self.format.kind](data, layout, self.where)
+
+    def text(self, size: int) -> bytes:
+        """So many bytes of the beginning, if it is TREC text."""
+        return self.data[:size] if self.format is not None and self.format.kind == "text" else b""
+
+
+def load(path: Path) -> Content:
+    """What is in a file."""
+    return _unpacked(read_bytes(path), path)
+
+
+def is_standard_input(source: object) -> TypeGuard[str]:
+    """Whether this is how one writes standard input; a file of that name is ``./-``."""
+    return isinstance(source, str) and source == "-"
+
+
+def standard_input() -> Content:
+    """All that comes from standard input, which can be read but once."""
+    stream = getattr(sys.stdin, "buffer", None)  # there may be none
+    if stream is None:
+        raise DataError(f"{STDIN}: expected data, got a closed one")
+    if stream in _read_already:
+        raise DataError(f"{STDIN}: read already; give '-' for one of the inputs only, and files for the others")
+    _read_already.add(stream)
+    try:
+        return _unpacked(stream.read(), Path(STDIN))
+    except OSError as error:
+        raise DataError(f"{STDIN}: cannot be read: {error.strerror or error}") from None
+
+
+def _unpacked(content: bytes | mmap, path: Path) -> Content:
     where = str(path)
-    content = load(path, where)
     if is_compressed(content[:HEAD]):
         content = decompress(bytes(content), where)
-    if not content:
-        raise DataError(f"{where}: expected {layout.what}, got an empty file")
-    form = detect(content[:HEAD], content[-4:], path)
-    if form.kind == "text":
-        return read_text(content, layout, where)
-    data = bytes(content)
-    if form.kind == "separated":
-        return read_separated(data, form.separator, layout, where)
-    readers = {"arrow": read_arrow, "parquet": read_parquet, "json": _read_json, "jsonl": read_jsonl}
-    return readers[form.kind](data, layout, where)
+    return Content(where, content, detect(content[:HEAD], content[-4:], path) if content else None)
 
 
 def _read_json(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
@@ -103,8 +158,9 @@ def _separator(header: bytes, suffix: str) -> str | None:
     return {".csv": ",", ".tsv": "\t"}.get(suffix)
 
 
-def load(path: Path, where: str) -> bytes | mmap:
-    """The file's content, mapped into memory if it is large."""
+def read_bytes(path: Path) -> bytes | mmap:
+    """All bytes of a file, mapped into memory if it is large."""
+    where = str(path)
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())

@@ -20,7 +20,7 @@ from gainful.io.chunks import large_runs
 from gainful.io.compression import split_compression
 from gainful.io.dataset import dataset_runs, is_dataset, natural
 from gainful.io.encoding import id_text
-from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, read_file
+from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, Content, is_standard_input, load, standard_input
 from gainful.io.objects import is_record, is_table, read_object
 from gainful.io.text import QRELS, RUN
 
@@ -67,7 +67,8 @@ def read_qrels(source: object) -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, str | os.PathLike):
-        return Qrels(read_file(Path(source), QRELS), str(source))
+        content = standard_input() if is_standard_input(source) else load(Path(source))
+        return Qrels(content.frame(QRELS), content.where)
     return Qrels(read_object(source, QRELS))
 
 
@@ -103,15 +104,17 @@ def read_run(source: object, *, name: str | None = None) -> Run:
 
 def _read_one(source: object, name: str | None) -> Run | LargeRun:
     if isinstance(source, str | os.PathLike):
-        source = Path(source)
-    default = _run_name(source) if isinstance(source, Path) else "run"
+        source = standard_input() if is_standard_input(source) else Path(source)
+    default = _run_name(source)
     runs = _read_several(source, name or default)
     if not runs:
         raise DataError(f"{_where(source)}: expected one run, got none")
     if len(runs) > 1:
         names = ", ".join(repr(run.name) for run in runs[:3]) + (", …" if len(runs) > 3 else "")
         raise DataError(f"{_where(source)}: expected one run, got {len(runs)} ({names}); use read_runs")
-    return runs[0] if name in (None, runs[0].name) else replace(runs[0], name=name)
+    if name in (None, runs[0].name):
+        return runs[0]
+    return replace(runs[0], name=name, notes=tuple(replace(note, subject=name) for note in runs[0].notes))
 
 
 def read_runs(source: object) -> list[Run]:
@@ -195,14 +198,14 @@ class Entry:
 def entries_of(source: object) -> list[Entry]:
     """What holds the runs, file by file, as `read_runs` goes through it."""
     # One run of no topics, or no runs: who writes this has lost some.
-    found = [] if isinstance(source, Mapping) and not source else expand(source)
+    found = [] if isinstance(source, Mapping) and not source else _expand(source)
     if not found:
         raise DataError(_NONE)
     # What gives its rows but once can neither be sent elsewhere nor be read again.
     found = [(name, list(one) if isinstance(one, Iterator) else one) for name, one in found]
     return [
         Entry(one, os.path.abspath(one) if isinstance(one, Path) else None, name, default)
-        for (name, one), default in zip(found, default_names(found), strict=True)
+        for (name, one), default in zip(found, _default_names(found), strict=True)
     ]
 
 
@@ -282,17 +285,19 @@ def _in_order(
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def expand(source: object) -> list[tuple[str | None, object]]:
+def _expand(source: object) -> list[tuple[str | None, object]]:
     """Runs to be read, with their names as far as they were given."""
+    if is_standard_input(source):
+        return [(None, standard_input())]
     if isinstance(source, str | os.PathLike):
         return [(None, path) for path in _find_files(Path(source))]
     if isinstance(source, Mapping) and not _is_one_run(source):
-        return [(str(name), run) for name, run in source.items()]
+        return [(str(name), standard_input() if is_standard_input(run) else run) for name, run in source.items()]
     if isinstance(source, Iterable) and not (
         isinstance(source, Mapping | Run | LargeRun | bytes | bytearray) or is_table(source)
     ):
         items = list(source)
-        return [(None, items)] if items and is_record(items[0]) else [run for item in items for run in expand(item)]
+        return [(None, items)] if items and is_record(items[0]) else [run for item in items for run in _expand(item)]
     return [(None, source)]
 
 
@@ -334,24 +339,28 @@ def _may_be_run(path: Path) -> bool:
     return os.path.isfile(path) or is_dataset(path)
 
 
-def _run_name(path: Path) -> str:
+def _run_name(source: object) -> str:
+    """What to call a run that has no name, by where it came from."""
+    if not isinstance(source, Path):
+        return "stdin" if isinstance(source, Content) else "run"
+    path = source
     base, _ = split_compression(path)
     return id_text((base.stem if base.suffix.lower() in _FORMAT_SUFFIXES else base.name) or path.name)
 
 
-def default_names(entries: list[tuple[str | None, object]]) -> list[str]:
+def _default_names(entries: list[tuple[str | None, object]]) -> list[str]:
     """Names for runs without any; those of files are told apart by their folders where they must be."""
     defaults = []
     paths = [source.absolute() for name, source in entries if name is None and isinstance(source, Path)]
     same = Counter(_run_name(path) for path in paths)
-    others = sum(name is None and not isinstance(source, Path | Run | LargeRun) for name, source in entries)
+    others = sum(name is None and not isinstance(source, Path | Content | Run | LargeRun) for name, source in entries)
     for position, (_, source) in enumerate(entries, 1):
+        default = _run_name(source)
         if isinstance(source, Path):
-            default = _run_name(source)
             if same[default] > 1:
                 default = _with_folders(source.absolute(), [path for path in paths if _run_name(path) == default])
-        else:
-            default = f"run{position}" if others > 1 else "run"
+        elif others > 1 and not isinstance(source, Content):
+            default = f"run{position}"
         defaults.append(default)
     return defaults
 
@@ -373,13 +382,19 @@ def _read_several(source: object, name: str) -> list[Run | LargeRun]:
         large = dataset_runs(source, name) if is_dataset(source) else large_runs(source, name)
         if large is not None:
             return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
-    where = str(source) if isinstance(source, Path) else ""
-    frame = read_file(source, RUN) if isinstance(source, Path) else read_object(source, RUN)
+        source = load(source)
+    if isinstance(source, Content):
+        frame, where = source.frame(RUN), source.where
+    else:
+        frame, where = read_object(source, RUN), ""
     if "run" not in frame.columns or frame.is_empty():
         return [Run(frame.drop("run", strict=False), name, where)]
     parts = frame.partition_by("run", maintain_order=True, include_key=False, as_dict=True)
-    return [Run(part, str(key), where if len(parts) == 1 else "") for (key,), part in parts.items()]
+    where = where if len(parts) == 1 else ""
+    return [Run(part, str(key), where) for (key,), part in parts.items()]
 
 
 def _where(source: object) -> str:
+    if isinstance(source, Content):
+        return source.where
     return str(source) if isinstance(source, Path) else f"run {type(source).__name__}"

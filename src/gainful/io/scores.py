@@ -20,7 +20,10 @@ from gainful.errors import DataError
 from gainful.io.compression import compress, decompress, split_compression
 from gainful.io.damage import check_parquet
 from gainful.io.encoding import from_utf8, to_utf8
+from gainful.io.files import is_standard_input, read_bytes, standard_input
 from gainful.io.objects import is_table
+from gainful.io.tables import PARQUET
+from gainful.io.text import BOM
 from gainful.io.write import write_atomically
 
 COLUMNS = ("run", "measure", "query_id", "score")
@@ -139,8 +142,14 @@ def _suffix(plain: Path | Any, path: Path) -> str:
 
 def _frame(source: Any) -> tuple[str, pl.DataFrame]:
     """The table, and what to call it in messages."""
+    if is_standard_input(source):
+        content = standard_input()
+        data = bytes(content.data)
+        return content.where, _parsed(data, _sniffed(data), content.where)
     if isinstance(source, (str, Path)):
-        return str(source), _read_file(Path(source))
+        path = Path(source)
+        suffix = _suffix(split_compression(path)[0], path)
+        return str(path), _parsed(decompress(bytes(read_bytes(path)), str(path)), suffix, str(path))
     if not is_table(source):
         raise DataError(f"expected a file, a frame or Scores, got {type(source).__name__}")
     try:
@@ -159,32 +168,37 @@ def _from_pandas(source: Any) -> pl.DataFrame:
     return pl.DataFrame(columns, strict=False)
 
 
-def _read_file(path: Path) -> pl.DataFrame:
-    suffix = _suffix(split_compression(path)[0], path)
-    try:
-        data = decompress(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: expected a file, got a folder") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+def _parsed(data: bytes, suffix: str, where: str) -> pl.DataFrame:
+    data = data.removeprefix(BOM)
     try:
         match suffix:
             case ".csv" | ".tsv":
-                frame = _read_separated(to_utf8(data, str(path)), "\t" if suffix == ".tsv" else ",", str(path))
+                return _read_separated(to_utf8(data, where), "\t" if suffix == ".tsv" else ",", where)
             case ".jsonl":
-                frame = pl.read_ndjson(data, infer_schema_length=None) if data.strip() else pl.DataFrame()
+                return pl.read_ndjson(data, infer_schema_length=None) if data.strip() else pl.DataFrame()
             case ".json":
-                frame = pl.DataFrame(_rows(json.loads(data or b"[]")), infer_schema_length=None, strict=False)
+                return pl.DataFrame(_rows(json.loads(data or b"[]")), infer_schema_length=None, strict=False)
             case _:
-                check_parquet(data, str(path))
-                frame = pl.read_parquet(data)
+                check_parquet(data, where)
+                return pl.read_parquet(data)
     except DataError:
         raise
     except _UNREADABLE as error:
-        raise DataError(f"{path}: cannot be read as {suffix[1:]}: {_first_line(error)}") from None
-    return frame
+        raise DataError(f"{where}: cannot be read as {suffix[1:]}: {_first_line(error)}") from None
+
+
+def _sniffed(data: bytes) -> str:
+    """What a file without a name would be called."""
+    if data.startswith(PARQUET):
+        return ".parquet"
+    line = data.removeprefix(BOM).lstrip().partition(b"\n")[0]
+    if line.startswith((b"[", b"{")):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            return ".json"
+        return ".jsonl" if isinstance(row, dict) and not isinstance(row.get("scores"), dict) else ".json"
+    return ".tsv" if b"\t" in line else ".csv"
 
 
 def _read_separated(data: bytes, separator: str, where: str) -> pl.DataFrame:

@@ -48,7 +48,7 @@ def joined(path: Path, policies: Policies) -> object:
     except GainfulError as error:
         return str(error)
     fields = (getattr(rankings, name) for name in Rankings.__dataclass_fields__)
-    return [field.tolist() if isinstance(field, np.ndarray) else field for field in fields]
+    return [np.asarray(field).tolist() if isinstance(field, np.ndarray | pl.Series) else field for field in fields]
 
 
 def same(name: str, content: bytes, size: int, policies: Policies) -> object:
@@ -59,7 +59,7 @@ def same(name: str, content: bytes, size: int, policies: Policies) -> object:
         whole = joined(path, policies)
         with chunks_of(size):
             assert isinstance(chunks.large_runs(path, "x") if isinstance(whole, list) else [], list)
-            assert joined(path, policies) == whole
+            assert repr(joined(path, policies)) == repr(whole)  # NaN differs from itself
     return whole
 
 
@@ -206,7 +206,7 @@ def test_an_archive_that_ends_early(suffix: str) -> None:
 
 def test_members_of_an_archive() -> None:
     found = same("r.txt.gz", gzip.compress(LINES[:500]) + gzip.compress(LINES[500:]), 100, Policies())
-    assert found == same("r.txt", LINES, 100, Policies())
+    assert repr(found) == repr(same("r.txt", LINES, 100, Policies()))
 
 
 def test_compressed_twice() -> None:

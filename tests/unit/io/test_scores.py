@@ -330,7 +330,7 @@ class TestRefused:
             gf.read_scores(path)
 
     def test_no_file(self, tmp_path):
-        with pytest.raises(gf.DataError, match=f"^{re.escape(str(tmp_path / 'x.csv'))}: no such file$"):
+        with pytest.raises(gf.DataError, match=f"^{re.escape(str(tmp_path / 'x.csv'))}: no such file\\.$"):
             gf.read_scores(tmp_path / "x.csv")
 
     def test_folder(self, tmp_path):
