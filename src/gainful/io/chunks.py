@@ -27,9 +27,11 @@ from gainful.errors import DataError
 from gainful.io.compression import decompress_blocks, is_compressed
 from gainful.io.damage import check_parquet
 from gainful.io.files import HEAD, Format, detect
+from gainful.io.ranks import ROWS, rank_notes
 from gainful.io.records import Read, first_error, whole_records
 from gainful.io.tables import Objects, Separated, needed_columns, parse, to_columns
 from gainful.io.text import BOM, RUN, no_data, read_lines
+from gainful.results import Note
 
 # Bytes of text that are read at once, and about how many a row of a run has.
 CHUNK = 1 << 23
@@ -80,25 +82,55 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
     if size < STREAMED or form.kind in ("json", "arrow") or (packed and form.kind == "parquet"):
         return None
     if form.kind == "parquet":
-        return runs_of(partial(parquet_chunks, path), parquet_columns(path), size, name, str(path))
+        first = parquet_head(path)
+        return runs_of(partial(parquet_chunks, path), first.columns, size, name, str(path), first)
     text = _Text(path, form, packed)
-    return runs_of(text.chunks, text.columns(), size, name, str(path))
+    if form.kind == "text":
+        return [LargeRun(name, text.chunks, size, notes=rank_notes(name, None, head))]
+    first = text.head()
+    return runs_of(text.chunks, first.columns, size, name, str(path), first)
 
 
 def runs_of(
-    chunks: Callable[[], Iterator[pl.DataFrame]], columns: Collection[str], size: int, name: str, where: str
+    chunks: Callable[[], Iterator[pl.DataFrame]],
+    columns: Collection[str],
+    size: int,
+    name: str,
+    where: str,
+    head: pl.DataFrame | None = None,
 ) -> list[LargeRun]:
-    """The run that these chunks hold, or the runs that their column ``run`` tells apart, sorted on disk."""
+    """The run that these chunks hold, or the runs that their column ``run`` tells apart, sorted on disk.
+
+    Parameters
+    ----------
+    chunks
+        Gives all rows.
+    columns
+        Their columns.
+    size
+        About how many bytes of text all rows are.
+    name
+        Name of the run if there is no column ``run``.
+    where
+        Name of the file in messages.
+    head
+        Some of the first rows, if they are known.
+    """
     if "run" not in columns:
-        return [LargeRun(name, chunks, size)]
+        return [LargeRun(name, chunks, size, notes=rank_notes(name, head))]
     spill = Spill(f"{where} holds runs side by side and is sorted on disk")
     rows: dict[str, int] = {}
+    notes: dict[str, tuple[Note, ...]] = {}
     for chunk in chunks():
         for (run,), part in chunk.partition_by("run", maintain_order=True, include_key=False, as_dict=True).items():
+            if run not in rows:
+                notes[run] = rank_notes(run, part)
             spill.add(run, part)
             rows[run] = rows.get(run, 0) + part.height
     total = sum(rows.values())
-    return [LargeRun(run, partial(spill.read, run), size * count // total) for run, count in rows.items()]
+    return [
+        LargeRun(run, partial(spill.read, run), size * count // total, notes=notes[run]) for run, count in rows.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +141,13 @@ class _Text:
     form: Format
     packed: bool
 
-    def columns(self) -> Collection[str]:
-        """Which columns it has, beside those that every run has."""
-        read, _, _ = self._begin(self._records(HEAD))
-        return ["run"] if "run" in read(b"", 1, 0)[0].columns else []
+    def head(self) -> pl.DataFrame:
+        """The first rows; none if they are no good, which is said when they are read in their turn."""
+        read, lines, records = self._begin(self._records(HEAD))
+        try:
+            return read(next(records, b""), lines, 0)[0]
+        except DataError:
+            return read(b"", 1, 0)[0]
 
     def chunks(self) -> Iterator[pl.DataFrame]:
         """The rows, in order."""
@@ -201,6 +236,15 @@ def parquet_columns(path: Path, constants: Mapping[str, str] = _NONE) -> dict[st
     return needed_columns([*(name for name in constants if name not in names), *names], RUN, str(path))
 
 
+def parquet_head(path: Path, constants: Mapping[str, str] = _NONE) -> pl.DataFrame:
+    """The first rows of a Parquet file; none of one without ranks, as there is nothing to learn from them."""
+    columns = parquet_columns(path, constants)
+    if "rank" not in columns:
+        return pl.DataFrame(schema=list(columns))
+    read, _ = _open_parquet(path, constants)
+    return read(0, ROWS)
+
+
 def parquet_chunks(path: Path, constants: Mapping[str, str] = _NONE) -> Iterator[pl.DataFrame]:
     """The rows of a Parquet file, in order.
 
@@ -213,6 +257,14 @@ def parquet_chunks(path: Path, constants: Mapping[str, str] = _NONE) -> Iterator
     constants
         Columns with one value, which is not in the file.
     """
+    read, total = _open_parquet(path, constants)
+    step = max(CHUNK // ROW, 1)
+    for _, frame in _ahead(range(0, total, step), lambda start: read(start, step)):
+        yield frame.result()
+
+
+def _open_parquet(path: Path, constants: Mapping[str, str]) -> tuple[Callable[[int, int], pl.DataFrame], int]:
+    """What reads so many rows of a Parquet file from a row on, and how many there are."""
     where = str(path)
     try:
         if path.stat().st_size:  # nothing cannot be mapped
@@ -224,12 +276,10 @@ def parquet_chunks(path: Path, constants: Mapping[str, str] = _NONE) -> Iterator
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     inside = parse(scan.collect_schema, "Parquet", where).names()
     outside = [pl.lit(constants[name]).alias(name) for name in wanted if name not in inside]
-    total = parse(lambda: scan.select(pl.len()).collect().item(), "Parquet", where)
-    step = max(CHUNK // ROW, 1)
+    rows = scan.select(name for name in wanted if name in inside)
 
-    def read(start: int) -> pl.DataFrame:
-        rows = scan.select(name for name in wanted if name in inside).slice(start, step)
-        return to_columns(parse(rows.collect, "Parquet", where).with_columns(outside), RUN, where, start)
+    def read(start: int, number: int) -> pl.DataFrame:
+        some = parse(rows.slice(start, number).collect, "Parquet", where)
+        return to_columns(some.with_columns(outside), RUN, where, start)
 
-    for _, frame in _ahead(range(0, total, step), read):
-        yield frame.result()
+    return read, parse(lambda: scan.select(pl.len()).collect().item(), "Parquet", where)

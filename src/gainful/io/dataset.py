@@ -18,8 +18,9 @@ import polars as pl
 
 from gainful.data.run import LargeRun
 from gainful.errors import DataError
-from gainful.io.chunks import PACKED, parquet_chunks, parquet_columns, runs_of
+from gainful.io.chunks import PACKED, parquet_chunks, parquet_columns, parquet_head, runs_of
 from gainful.io.encoding import id_text
+from gainful.io.ranks import rank_notes
 from gainful.io.tables import match_columns
 from gainful.io.text import RUN
 
@@ -79,11 +80,13 @@ def dataset_runs(path: Path, name: str) -> list[LargeRun]:
     found = []
     for run, parts in files_by_run(path).items():
         size = PACKED * sum(map(file_size, parts))
+        head = parquet_head(parts[0], _folder_values(parts[0], path))
         if run is not None:
-            found.append(LargeRun(run, partial(dataset_chunks, parts, path), size))
+            notes = rank_notes(run, head)
+            found.append(LargeRun(run, partial(dataset_chunks, parts, path), size, notes=notes))
         else:
             chunks = partial(dataset_chunks, parts, path, first=parts[0])
-            found += runs_of(chunks, dataset_columns(parts[0], path), size, name, str(path))
+            found += runs_of(chunks, head.columns, size, name, str(path), head)
     return found
 
 

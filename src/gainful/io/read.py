@@ -22,6 +22,7 @@ from gainful.io.dataset import dataset_runs, is_dataset, natural
 from gainful.io.encoding import id_text
 from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, Content, is_standard_input, load, standard_input
 from gainful.io.objects import is_record, is_table, read_object
+from gainful.io.ranks import LOOKED_AT, rank_notes
 from gainful.io.text import QRELS, RUN
 
 _NONE = "expected at least one run, got none"
@@ -384,14 +385,14 @@ def _read_several(source: object, name: str) -> list[Run | LargeRun]:
             return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
         source = load(source)
     if isinstance(source, Content):
-        frame, where = source.frame(RUN), source.where
+        frame, text, where = source.frame(RUN), source.text(LOOKED_AT + 1), source.where
     else:
-        frame, where = read_object(source, RUN), ""
+        frame, text, where = read_object(source, RUN), b"", ""
     if "run" not in frame.columns or frame.is_empty():
-        return [Run(frame.drop("run", strict=False), name, where)]
+        return [Run(frame.drop("run", strict=False), name, where, rank_notes(name, frame, text))]
     parts = frame.partition_by("run", maintain_order=True, include_key=False, as_dict=True)
     where = where if len(parts) == 1 else ""
-    return [Run(part, str(key), where) for (key,), part in parts.items()]
+    return [Run(part, str(key), where, rank_notes(str(key), part)) for (key,), part in parts.items()]
 
 
 def _where(source: object) -> str:
