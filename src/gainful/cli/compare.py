@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 from gainful.cli.call import Call
-from gainful.cli.output import note
+from gainful.cli.output import as_csv, as_json, chosen_format, note, on_terminal, paragraph
 from gainful.errors import GainfulError
+
+if TYPE_CHECKING:
+    from gainful.verbs.compare.result import Comparison
 
 # The exit status that says: a run is worse.
 WORSE = 3

@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
 from typing import TextIO
 
 from cyclopts import App, CycloptsError
@@ -40,27 +39,27 @@ app = App(
 )
 
 
-@cache
 def register(*only: str) -> None:
     """Make commands from functions, all of them or those of a name or group: what is not asked for is not imported."""
-    groups: dict[str, App] = {}
     for place, (name, command) in enumerate(COMMANDS.items()):
         first, _, second = name.partition(" ")
-        if only and first not in only:
+        if (only and first not in only) or name in _registered:
             continue
-        if second and first not in groups:
-            groups[first] = App(name=first, help=GROUPS[first], sort_key=place)
-            app.command(groups[first])
+        if second and not any(known.startswith(f"{first} ") for known in _registered):
+            app.command(App(name=first, help=GROUPS[first], sort_key=place))
+        _registered.add(name)
         function = made(command)
-        (groups[first] if second else app).command(
+        (app[first] if second else app).command(
             function,
             name=second or first,
             help=headline(function),
             help_epilogue=f"Example: {command.example}",
             sort_key=place,
         )
-    if not only:
-        app.register_install_completion_command()
+
+
+_registered: set[str] = set()
+app.register_install_completion_command()
 
 
 def main(tokens: Sequence[str] | None = None) -> int:
@@ -114,7 +113,8 @@ def _run(words: list[str]) -> int:
         trec_eval(*words[1:])
         return 0
     first = words[0] if words else ""
-    register(*([first] if first in GROUPS or first in COMMANDS else []))
+    if first != "--version":
+        register(*([first] if first in GROUPS or first in COMMANDS else []))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GainfulWarning)  # the notes of the result say the same
         spoken.set("shell")
