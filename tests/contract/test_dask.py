@@ -115,6 +115,7 @@ def folder(made, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 class TestEvaluate:
     @pytest.mark.parametrize(
         "policies",
@@ -210,6 +211,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.slow
 class TestDataSet:
     @pytest.mark.parametrize("layout", LAYOUTS)
     @pytest.mark.parametrize("rows", [7, 150])
@@ -273,6 +275,7 @@ def scores(made):
     return gf.evaluate(made.qrels, made.runs, ["nDCG@10", "AP", "RR", "GMAP"])
 
 
+@pytest.mark.slow
 class TestAnalyses:
     @pytest.mark.parametrize("depletion", ["stratified", "uniform", "depth", "leave-one-out"])
     def test_robustness(self, made, on_dask, depletion):
@@ -327,6 +330,7 @@ def gone(process: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 class TestKilled:
     def test_worker_killed_half_way(self, made, scheduler, on_dask):
         """SIGKILL, while it has work: that costs time, not results."""
@@ -368,6 +372,7 @@ class TestKilled:
             client.wait_for_workers(2, timeout=60)
 
 
+@pytest.mark.slow
 class TestMalformed:
     @pytest.fixture
     def broken(self, folder, tmp_path):
@@ -423,6 +428,7 @@ class TestMalformed:
             gf.evaluate(twice, made.runs, keep_going=True, **on_dask)
 
 
+@pytest.mark.slow
 class TestScheduler:
     def test_nobody_answers(self, made, gainful, folder, monkeypatch):
         monkeypatch.setattr(cluster, "ANSWER", 1)
@@ -492,6 +498,7 @@ class TestScheduler:
 class TestPieces:
     """Worker counts and sizes of pieces change nothing but the time."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("each", [1, 3, 100])
     def test_order_and_progress(self, scheduler, monkeypatch, each):
         monkeypatch.setattr(cluster, "_EACH", each)
@@ -511,6 +518,7 @@ class TestPieces:
             assert seen == [(number, number, "Powers")]
             assert list(work.map(pow, [], shared=2, total=0, label="Powers")) == []
 
+    @pytest.mark.slow
     def test_work_ahead_is_bounded(self, scheduler):
         taken = []
 
@@ -525,18 +533,19 @@ class TestPieces:
             assert len(taken) < 20
             results.close()
 
-    @pytest.mark.parametrize("workers", ["1", "2"])
+    @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
     def test_local_cluster(self, folder, workers, tmp_path):
         """Workers are started for a command, and none is left; their number changes nothing."""
         words = ["evaluate", folder / "qrels.txt", folder / "runs", "--per-topic", "--output", tmp_path / "there.csv"]
         command = [sys.executable, "-m", "gainful", *words, "--engine", "dask", "--workers", workers]
         done = subprocess.run(command, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "")
-        assert done.stderr.startswith("12 runs, 18 topics; ")
+        assert "12 runs, 18 topics; " in done.stderr
         here = gf.evaluate(folder / "qrels.txt", folder / "runs")
         there = pl.read_csv(tmp_path / "there.csv").filter(pl.col("query_id") != "all")["score"]
         assert there.to_numpy().tobytes() == here.values.transpose(1, 0, 2).tobytes()
 
+    @pytest.mark.slow
     def test_script_without_guard(self, tmp_path):
         script = tmp_path / "script.py"
         script.write_text("import gainful as gf\ngf.stability([[1, 2, 3], [2, 3, 1]], engine='dask', workers=1)\n")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,11 @@ WRITERS = {
 }
 
 
+def slow(*values: object) -> object:
+    """Values of a test that `make test-all` takes the time for."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 def heed() -> None:
     """What a shell in the background, or a test runner there, has its children ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -96,6 +102,23 @@ def started(*words: str | Path, command: list[str] = GAINFUL, **options) -> subp
 def ended(running: subprocess.Popen[str]) -> tuple[int, str, str]:
     out, err = running.communicate(timeout=60)
     return running.returncode, out, err
+
+
+def wait_until(done: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if done():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not come to that in half a minute")
+
+
+def reads(process: int, name: str) -> bool:
+    """Whether a process has a file open, as Linux tells it."""
+    for descriptor in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            if os.readlink(descriptor) == os.path.abspath(name):
+                return True
+    return False
 
 
 def shell(script: str, *words: str | Path, **options) -> tuple[int, str, str]:
@@ -130,10 +153,11 @@ class TestSignals:
     @pytest.mark.parametrize(
         ("words", "number"),
         [
-            *((words, signal.SIGTERM) for words in WRITERS.values()),
-            (WRITERS["evaluate"], signal.SIGINT),
-            (WRITERS["simulate"], signal.SIGINT),
-            (WRITERS["evaluate"], signal.SIGHUP),
+            (WRITERS["evaluate"], signal.SIGTERM),
+            # All write by the same function; these by other ways to it.
+            *(slow(WRITERS[name], signal.SIGTERM) for name in ("simulate", "threshold apply", "report")),
+            slow(WRITERS["simulate"], signal.SIGINT),
+            slow(WRITERS["evaluate"], signal.SIGHUP),
         ],
         ids=lambda value: value.name if isinstance(value, signal.Signals) else value[0],
     )
@@ -150,15 +174,10 @@ class TestSignals:
         assert os.listdir() == ([] if words[0] == "simulate" else [target.name])
         assert words[0] == "simulate" or target.read_text() == "before"
 
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+    @pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM)], ids=lambda number: number.name)
     def test_while_a_pipe_is_read(self, pipe, number):
-        running = started(
-            "evaluate", TINY / "qrels.txt", pipe, "-o", "out.csv", env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
-        )
-        for line in running.stderr:
-            if "gainful.cli.inputs" in line:
-                break
-        time.sleep(0.5)
+        running = started("evaluate", TINY / "qrels.txt", pipe, "-o", "out.csv")
+        wait_until(lambda: reads(running.pid, pipe))
         running.send_signal(number)
         code, out, err = ended(running)
         assert (code, out) == (-number, "")
@@ -170,6 +189,7 @@ class TestSignals:
         code, out, err = ended(started("evaluate", "none", pipe))
         assert (code, out, err) == (1, "", "gainful: error: none: no such file.\n")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
     def test_where_python_drops_exceptions(self, pipe, number):
         """As in what it calls when something is thrown away, which happens all the time during imports."""
@@ -177,6 +197,7 @@ class TestSignals:
         running = started("evaluate", TINY / "qrels.txt", pipe, command=[sys.executable, "-c", script])
         assert ended(running) == (-number, "", "")
 
+    @pytest.mark.slow
     def test_at_any_time(self, folder):
         """The collection is there, whole, or nothing is."""
         times = random.Random(8)
@@ -196,6 +217,7 @@ class TestSignals:
             else:
                 assert code != 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
     def test_while_workers_work(self, collection, number):
         """Of all processes of a terminal, only one has something to say."""
@@ -210,6 +232,7 @@ class TestSignals:
         os.killpg(running.pid, number)
         assert ended(running) == (-number, "", "")
 
+    @pytest.mark.slow
     def test_a_loop_in_a_shell_ends_with_its_command(self, pipe):
         script = 'for i in 1 2 3; do "$@"; echo "again $?"; done'
         words = [*GAINFUL, "evaluate", str(TINY / "qrels.txt"), pipe]
@@ -218,14 +241,16 @@ class TestSignals:
         os.killpg(running.pid, signal.SIGINT)
         assert ended(running) == (-signal.SIGINT, "", "")
 
+    @pytest.mark.slow
     def test_what_a_shell_shows(self, pipe):
         script = '"$@" & sleep 3; kill -TERM $!; wait $!; echo $?'
         assert shell(script, "evaluate", TINY / "qrels.txt", pipe)[1] == "143\n"
 
+    @pytest.mark.slow
     def test_nohup_is_heeded(self, pipe):
         ignoring = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731
         running = started("evaluate", TINY / "qrels.txt", pipe, preexec_fn=ignoring)
-        time.sleep(3)
+        wait_until(lambda: reads(running.pid, pipe))
         running.send_signal(signal.SIGHUP)
         time.sleep(0.3)
         assert running.poll() is None
@@ -239,7 +264,7 @@ def at_most(size: int) -> Callable[[], None]:
 
 
 class TestFullDisk:
-    @pytest.mark.parametrize("words", WRITERS.values(), ids=WRITERS)
+    @pytest.mark.parametrize("words", [WRITERS["evaluate"], *map(slow, list(WRITERS.values())[1:])], ids=WRITERS)
     def test_nothing_is_left(self, folder, words):
         code, _, err = ended(started(*words, preexec_fn=at_most(20)))
         assert code == 1
@@ -247,6 +272,7 @@ class TestFullDisk:
         assert "Traceback" not in err
         assert os.listdir() == []
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "words", [EVALUATE, ["measures"], ["trec_eval", *EVALUATE[1:]]], ids=lambda words: words[0]
     )
@@ -254,19 +280,22 @@ class TestFullDisk:
         code, _, err = shell('"$@" > /dev/full', *words)
         assert (code, err) == (1, "gainful: error: standard output: cannot be written: No space left on device\n")
 
+    @pytest.mark.slow
     def test_of_standard_output_for_help(self):
         assert shell('"$@" > /dev/full', "--help") == (1, "", "gainful: error: [Errno 28] No space left on device\n")
 
+    @pytest.mark.slow
     def test_of_messages_is_no_failure(self):
         code, out, _ = shell('"$@" 2> /dev/full', *EVALUATE, "--format", "csv")
         assert (code, out.splitlines()[0]) == (0, "run,measure,query_id,score")
 
+    @pytest.mark.slow
     def test_of_errors_leaves_the_status(self):
         assert shell('"$@" > /dev/full 2> /dev/full', "evaluate", "none", "none") == (1, "", "")
 
 
 class TestClosedStreams:
-    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    @pytest.mark.parametrize("unbuffered", ["", slow("1")])
     def test_a_reader_that_has_enough(self, collection, unbuffered):
         """Unbuffered, a write of more than the pipe holds ends half-way, and says so only when asked."""
         words = ["evaluate", collection / "qrels.txt", collection / "runs", "--per-topic", "--format", "csv"]
@@ -283,6 +312,7 @@ class TestClosedStreams:
         code, out, _ = shell('"$@" 2>&-', *EVALUATE, "-m", "P@2", "--format", "csv")
         assert (code, out) == (0, "run,measure,query_id,score\na,P@2,all,0.5\n")
 
+    @pytest.mark.slow
     def test_no_file_takes_the_place_of_a_closed_stream(self, folder):
         code, *_ = shell('"$@" <&- >&- 2>&-', *EVALUATE, "-m", "P@2", "-o", "out.csv")
         assert code == 0
@@ -298,6 +328,7 @@ for _ in range(int(sys.argv[2])):
 """
 
 
+@pytest.mark.slow
 class TestTwoWriters:
     def test_a_file_is_always_that_of_one(self, folder):
         rounds = str(examples(2000))

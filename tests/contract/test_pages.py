@@ -31,10 +31,16 @@ from follow import (
 
 # Timings are not the same twice; the others show one figure of those that the command draws into one chart.
 NOT_REPEATED = ("benchmarks.md", "choose-gain-and-discount.md", "gain-discount.md")
+TRAINING = ("rank-and-filter.md",)
+FOLLOWED = [path for path in PAGES if any(block.kind in RUN for block in blocks(path.read_text(encoding="utf-8")))]
 
 
-@pytest.mark.parametrize("run", [here, pytest.param(shell, marks=pytest.mark.slow)], ids=lambda run: run.__name__)
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("run", [here, pytest.param(shell, marks=pytest.mark.slow)], ids=["here", "shell"])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] if path.name in TRAINING else []) for path in FOLLOWED],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
 def test_page_does_what_it_says(path, run, tmp_path):
     follow(path.read_text(encoding="utf-8"), tmp_path, run)
     assert list(charts_that_differ(tmp_path).values()) == []

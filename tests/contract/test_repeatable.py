@@ -19,6 +19,8 @@ from gainful.data import align
 from gainful.io import chunks, text
 from gainful.analyses import stability
 from gainful.stats import intervals, resample
+
+pytestmark = pytest.mark.slow
 align.PIECE, text.LARGE, text._SLICE, text._BATCH, chunks.STREAMED, chunks.CHUNK, block = map(int, sys.argv[2:])
 resample.BLOCK = intervals.BLOCK = stability.BLOCK = block
 qrels, runs = "c/qrels.txt", "c/runs"

@@ -174,6 +174,7 @@ class TestCoverage:
         assert abs(cover["bca"] - 0.95) < 0.025
 
 
+@pytest.mark.slow
 class TestPipeline:
     """How often a build that is all right is stopped, and how often one that is not gets through."""
 

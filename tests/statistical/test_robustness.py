@@ -10,6 +10,8 @@ import pytest
 import gainful as gf
 from gainful.data.align import align
 
+pytestmark = pytest.mark.slow
+
 LEVELS = (0.1, 0.3)
 BATCHES, TRIALS = 16, 5
 MEASURES = ("bpref", "infAP", "AP", "nDCG(gain={1: 1, 2: 1, 3: 1, 4: 1})@1000")

@@ -11,6 +11,8 @@ import pytest
 
 import gainful as gf
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
 DOCS = 6
 

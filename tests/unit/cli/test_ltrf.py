@@ -58,6 +58,7 @@ class TestTrain:
         assert err.endswith(f"chart: {chart}\n")
         assert "Where the f-ranker (ordinal) cuts" in chart.read_text(encoding="utf-8")
 
+    @pytest.mark.slow
     def test_text(self, gainful, files, encoder_folder, tmp_path):
         words = ("ltrf", "train", files / "text.jsonl", "--gains", GAINS, "--model", encoder_folder, "--epochs", "1")
         words += ("--max-length", "24", "--device", "cpu")

@@ -56,7 +56,19 @@ def test_long_names_are_short_in_tables(gainful, web):
 
 
 def test_both_of_several(gainful, web):
-    words = ("--target", "both", "--cutoff", "3", "--cutoff", "5", "--also", "web4/qrels.txt", "web4/runs")
+    words = (
+        "--target",
+        "both",
+        "--cutoff",
+        "3",
+        "--cutoff",
+        "5",
+        "--starts",
+        "1",
+        "--also",
+        "web4/qrels.txt",
+        "web4/runs",
+    )
     status, out, _ = gainful("optimize", *web, *words, "--splits", "0", "--resamples", "20", "--format", "json")
     assert status == 0
     content = json.loads(out)

@@ -162,6 +162,7 @@ print(hashlib.sha256(scores.values.tobytes() + found.encode()).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_number_of_threads_changes_nothing():
     """That of BLAS did: the same product differs in its last bits."""
     found = set()

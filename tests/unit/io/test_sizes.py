@@ -39,6 +39,7 @@ def peak(path: Path, *chunk: int) -> int:
     return int(done.stdout) * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is measured as Linux does")
 @pytest.mark.parametrize("order", ["one after another", "scattered"])
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, order: str) -> None:
@@ -60,6 +61,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, order: str) -> None:
     assert growth[0] < 25 * MILLION < 60 * MILLION < growth[1]
 
 
+@pytest.mark.slow
 def test_one_topic_of_five_million_documents() -> None:
     """Relevant documents at ranks 1, 1,000,001, …: the precision at the i-th is i / rank."""
     ids = [pl.Series(np.arange(at, at + MILLION)).cast(pl.String) for at in range(0, 5 * MILLION, MILLION)]
@@ -90,6 +92,7 @@ def test_ten_thousand_topics_of_one_document(tmp_path: Path, monkeypatch: pytest
     assert scores.values[0, 0].tolist() == [1.0, 0.0] * 5000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [0, 1 << 40])
 def test_five_thousand_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streamed: int) -> None:
     """With room for few open files: each is closed once it was read."""

@@ -11,6 +11,8 @@ import pytest
 
 import gainful as gf
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("lightgbm")
 
 DATA = Path(os.environ.get("GAINFUL_DATA", "")) / "cqa-features"

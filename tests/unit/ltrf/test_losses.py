@@ -15,6 +15,8 @@ from gainful.ltrf.losses import loss_of  # noqa: E402
 from gainful.ltrf.objectives import Objective  # noqa: E402
 from gainful.ltrf.targets import LOSSES, Scale, read_scale  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 GAINS = {-2: -10.0, 0: 0.0, 1: 1.0, 2: 3.0}
 SCALE = Scale.of(GAINS)
 

@@ -19,6 +19,8 @@ import planted as world
 from gainful.errors import DataError
 from gainful.progress import tracked_by
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 

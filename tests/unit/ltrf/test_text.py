@@ -16,6 +16,8 @@ import planted as world
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf import text
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 

@@ -121,6 +121,7 @@ def test_missing_packages_are_named_before_any_work(monkeypatch, missing):
     assert str(error.value) == "a report needs packages that are not installed: pip install '.[plots]' in a clone"
 
 
+@pytest.mark.slow
 def test_sixty_runs_on_fifty_topics_fit():
     """A page that is mailed around: less than 6 MB, of which Vega is one."""
     made = gf.simulate(topics=50, systems=60, depth=100)

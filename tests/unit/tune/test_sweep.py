@@ -145,7 +145,7 @@ class TestBest:
         assert cut.threshold == threshold
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 100))])
 def test_hundreds_of_larger_problems_with_ties(seed):
     """40 topics of up to 25 documents, scores of one or two digits: nDCGf@3 by a loop over all thresholds."""
     rng = np.random.default_rng(seed)
