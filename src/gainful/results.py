@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from gainful.errors import GainfulWarning, MissingExtraError
+from gainful.errors import GainfulError, GainfulWarning, MissingExtraError
 
 if TYPE_CHECKING:
     import altair
@@ -394,11 +394,11 @@ class Result:
 
 
 def _picture(result: Result) -> str:
-    """The chart as SVG, which needs no script and no network; nothing where its packages are missing."""
+    """The chart as SVG, which needs no script and no network; nothing where its packages or its data are missing."""
     try:
         specification = result.chart().to_dict()
         import vl_convert
-    except (MissingExtraError, ImportError, NotImplementedError):
+    except (GainfulError, ImportError, NotImplementedError):
         return ""
     svg: str = vl_convert.vegalite_to_svg(specification)
     return svg

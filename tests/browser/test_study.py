@@ -6,7 +6,8 @@ import altair as alt
 import polars as pl
 
 from gainful.pages.study_page import study_page
-from gainful.studies.result import Exhibit, Finding, Study
+from gainful.results import Settings
+from gainful.studies import Exhibit, Finding, Study
 
 EVIL = "<script>alert(1)</script>"
 
@@ -24,7 +25,7 @@ def test_tables_and_figures(look, tmp_path):
         ),
         findings=(Finding(claim="it is so", collection="mine", holds=False, evidence="0.5 > 0.4"),),
         absent={"Table 9": "no such data"},
-        settings={"seed": 0},
+        settings=Settings(name="negative_labels", data="mine", given={"seed": 0}),
     )
     path = tmp_path / "study.html"
     path.write_text(study_page(study), encoding="utf-8")

@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gainful.errors import GainfulError
-from gainful.ltrf.data import Kind
+
+if TYPE_CHECKING:
+    from gainful.ltrf.data import Kind
+
+Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce"]
+LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 
 CHECKPOINT = "distilbert-base-uncased"
 # What holds where nothing is said, and with that what each kind knows.

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.ltrf.settings import LOSSES as LOSSES
+from gainful.ltrf.settings import Loss as Loss
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce"]
-LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 
 
 class NotFiniteError(DataError):

@@ -34,6 +34,8 @@ function exhibit(each) {
   );
 }
 
+const verdictOf = (holds) => (holds === null ? "Not decided" : holds ? "Holds" : "Does not hold");
+
 document.title = `${contents.study} – gainful study`;
 put(
   document.getElementById("page"),
@@ -65,7 +67,7 @@ put(
             h(
               "li",
               {},
-              h("span", { class: found.holds ? "holds" : "fails" }, found.holds ? "Holds" : "Does not hold"),
+              h("span", { class: found.holds ? "holds" : "fails" }, verdictOf(found.holds)),
               ` on ${found.collection}: ${found.claim} `,
               h("span", { class: "quiet" }, `(${found.evidence})`),
             ),

@@ -15,7 +15,8 @@ from gainful.pages.result import need_packages
 from gainful.studies.collections import SIMULATED
 
 if TYPE_CHECKING:
-    from gainful.studies.result import Exhibit, Study
+    from gainful.studies.exhibits import Exhibit
+    from gainful.studies.result import Study
 
 
 def study_page(study: Study) -> str:
@@ -34,8 +35,8 @@ def study_page(study: Study) -> str:
         "findings": [finding.to_dict() for finding in study.findings],
         "exhibits": [_exhibit(exhibit) for exhibit in study.exhibits],
         "absent": dict(study.absent),
-        "notes": list(study.notes),
-        "settings": {name: _text(value) for name, value in study.settings.items()},
+        "notes": [str(note) for note in study.settings.notes],
+        "settings": {name: _text(value) for name, value in study.settings.to_dict().items()},
         "command": _command(study),
         "version": __version__,
     }

@@ -1,4 +1,4 @@
-"""The experiments of the papers behind gainful on any collection: their tables and figures, made anew.
+"""Reproduce the experiments of the papers behind gainful, on any collection: their tables, figures and findings.
 
 Nothing is computed here that the layers below do not compute: a study says what to compute, and puts the published
 figures beside it.
@@ -8,58 +8,12 @@ figures beside it.
 True
 """
 
-import sys
-from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+import lazy_loader
 
-if TYPE_CHECKING:
-    from gainful.studies.forbidden_documents import forbidden_documents
-    from gainful.studies.gain_discount import gain_discount
-    from gainful.studies.incomplete_judgments import incomplete_judgments
-    from gainful.studies.negative_labels import negative_labels
-    from gainful.studies.result import Exhibit, Finding, Study
+# Bound before any of their modules can be imported, or the packages would stand in the place of the functions.
+from gainful.studies.forbidden_documents import forbidden_documents as forbidden_documents
+from gainful.studies.gain_discount import gain_discount as gain_discount
+from gainful.studies.incomplete_judgments import incomplete_judgments as incomplete_judgments
+from gainful.studies.negative_labels import negative_labels as negative_labels
 
-# Every public name and the module it lives in: imported when first used.
-_HOME = {
-    "Exhibit": "gainful.studies.result",
-    "Finding": "gainful.studies.result",
-    "Study": "gainful.studies.result",
-    "forbidden_documents": "gainful.studies.forbidden_documents",
-    "gain_discount": "gainful.studies.gain_discount",
-    "incomplete_judgments": "gainful.studies.incomplete_judgments",
-    "negative_labels": "gainful.studies.negative_labels",
-}
-
-__all__ = [
-    "Exhibit",
-    "Finding",
-    "Study",
-    "forbidden_documents",
-    "gain_discount",
-    "incomplete_judgments",
-    "negative_labels",
-]
-
-
-class _Package(ModuleType):
-    """Importing a study's module must not put it in the place of the function of the same name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'gainful.studies' has no attribute {name!r}")
-    value: object = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

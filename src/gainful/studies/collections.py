@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +14,7 @@ from gainful.data.run import Run
 from gainful.data.simulate import simulate
 from gainful.errors import DataError, GainfulError
 from gainful.io.read import read_qrels, read_runs
+from gainful.results import Note, plural
 
 Collections = Mapping[str, tuple[Any, Any]]
 # Built like a Web Track, and as large: simulate's own topics and systems.
@@ -40,12 +41,16 @@ class StudyCollection:
         return None
 
     @property
-    def few(self) -> str | None:
+    def few(self) -> Note | None:
         """Why findings mean little here; None if they may mean something."""
         topics, runs = len(self.qrels.topics), len(self.runs)
         if self.too_few is not None or (topics >= ENOUGH_TOPICS and runs >= ENOUGH_RUNS):
             return None
-        return f"{self.name} has {topics} topics and {runs} runs: too few for these verdicts to mean much"
+        text = f"{self.name} has {plural(topics, 'topic')} and {plural(runs, 'run')}"
+        return Note("few-topics-or-runs", self.name, f"{text}: too few for its findings to mean much.")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({plural(len(self.qrels.topics), 'topic')}, {plural(len(self.runs), 'run')})"
 
     def label_ratios(self) -> dict[float, float]:
         """Per label, its share among the judgments of a topic, averaged over the topics that have it."""
@@ -93,12 +98,6 @@ def load_collections(collections: Collections | None, *, seed: int, runs_needed:
             found = [] if none else read_runs(runs)
             loaded.append(StudyCollection(name=str(name), qrels=read_qrels(qrels), runs=found))
     return loaded
-
-
-def cautions(collections: Iterable[StudyCollection], judged: Iterable[str]) -> tuple[str, ...]:
-    """What to know before believing the findings: which of the collections that have some are small."""
-    names = set(judged)
-    return tuple(one.few for one in collections if one.few is not None and one.name in names)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Figures of one panel a collection, or a row of them: lines and dots told apart by colour and by shape."""
+"""Figures of one panel per collection, or a row of them: lines and dots told apart by colour and by shape."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ class Axis:
         Whether it ends where the data do.
     own
         Whether every panel has its own scale.
+    reverse
+        Whether it runs from the highest to the lowest.
     """
 
     field: str
@@ -51,10 +53,11 @@ class Axis:
     whole: bool = False
     tight: bool = False
     own: bool = False
+    reverse: bool = False
 
     def encode(self, alt: Any, channel: str) -> Any:
         """As Altair says it."""
-        settings: dict[str, Any] = {"zero": self.zero, "nice": not self.tight}
+        settings: dict[str, Any] = {"zero": self.zero, "nice": not self.tight, "reverse": self.reverse}
         if self.domain is not None:
             settings["domain"] = list(self.domain)
         axis = alt.Axis(format="d", tickMinStep=1) if self.whole else alt.Axis(format=self.format)
@@ -74,9 +77,10 @@ def panels(
     level: float | None = None,
     diagonal: bool = False,
     names: Sequence[str] | None = None,
+    band: tuple[str, str] | None = None,
     tooltip: Sequence[str] = (),
 ) -> altair.TopLevelMixin:
-    """Draw lines or dots: a panel a collection; with `column`, a row of panels a collection, one each value of it.
+    """Draw lines or dots: one panel per collection; with `column`, a row of panels per collection, one per value of it.
 
     Parameters
     ----------
@@ -91,7 +95,7 @@ def panels(
     column
         What stands side by side.
     titled
-        Whether the values of `column` are titles, of the collection too, that say what a legend would.
+        Whether titles say what a legend would: the collections, or the values of `column`.
     mark
         Lines, dots, or lines that go in steps.
     level
@@ -100,10 +104,13 @@ def panels(
         Whether to draw the line x = y.
     names
         What there is in `by`, in the order of the legend; as it comes in the frame if not given.
+    band
+        The columns between which a band is drawn behind each line, where there is one.
     tooltip
         Further columns to tell when pointed at.
     """
     alt = load_altair()
+    frame = frame.fill_nan(None)  # NaN is no place on an axis
     names = listed(frame, by) if names is None else list(names)
     rows = frame["collection"].n_unique()
     columns = frame[column].n_unique() if column else 1
@@ -111,8 +118,10 @@ def panels(
     legend = {"legend": None} if titled else {}
     color = _key(alt, "Color", by, names, **legend)
     base = alt.Chart(frame).encode(x=x.encode(alt, "X"), y=y.encode(alt, "Y"), color=color)
-    told = [alt.Tooltip(f"{name}:N") for name in dict.fromkeys([by, *tooltip])]
-    told += [alt.Tooltip(f"{axis.field}:Q", title=axis.title, format=axis.format or ".4~g") for axis in (x, y)]
+    named = [
+        alt.Tooltip(f"{name}:N" if frame[name].dtype == pl.String else name) for name in dict.fromkeys([by, *tooltip])
+    ]
+    named += [alt.Tooltip(f"{axis.field}:Q", title=axis.title, format=axis.format or ".4~g") for axis in (x, y)]
     if mark == "dots":
         drawn = base.mark_point(filled=True, size=32, opacity=0.75).encode(
             shape=_key(alt, "Shape", by, names, **legend)
@@ -121,10 +130,13 @@ def panels(
         drawn = base.mark_line(strokeWidth=2, interpolate="step-before" if mark == "steps" else "linear").encode(
             strokeDash=_key(alt, "StrokeDash", by, names, **legend)
         )
-    layers = [drawn.encode(tooltip=told)]
+    layers = [drawn.encode(tooltip=named)]
     faint = {"strokeDash": [4, 4], "color": "#777777", "strokeWidth": 1}
-    # One row a panel: a rule a row of the frame would be drawn hundreds of times.
+    # One row per panel: a rule per row of the frame would be drawn hundreds of times.
     once = alt.Chart(frame).transform_aggregate(rows="count()", groupby=["collection", *([column] if column else [])])
+    if band is not None and frame[band[0]].is_not_null().any():
+        edges = {"y": alt.Y(f"{band[0]}:Q"), "y2": f"{band[1]}:Q"}
+        layers.insert(0, base.mark_area(opacity=0.15).encode(**edges))
     if level is not None:
         layers.insert(0, once.mark_rule(**faint).encode(y=alt.datum(level)))
     if diagonal:

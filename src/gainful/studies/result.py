@@ -1,95 +1,31 @@
-"""What a study gives: the exhibits of a paper made anew, and whether what the paper found holds here."""
+"""What a study gives: the exhibits of a paper, reproduced, and whether what the paper found holds here."""
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from gainful.charts import load_altair, styled
 from gainful.errors import DataError, check_choice
+from gainful.results import Note, Result, Settings, Table, listed, plural
+from gainful.studies.collections import StudyCollection
+from gainful.studies.exhibits import Exhibit, read_published
+from gainful.studies.findings import Finding
 
 if TYPE_CHECKING:
     import altair
 
-# How the name of a collection ends whose numbers are those of the paper.
-PUBLISHED = " (published)"
+# Claims that a verdict names; the table of findings has all of them.
+_CLAIMS = 3
+_HOLDS = {True: "yes", False: "no", None: "undecided"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Exhibit:
-    """One table or figure of the paper, made anew.
-
-    Parameters
-    ----------
-    name
-        As the paper numbers it, such as Table 2a.
-    title
-        What it shows, in a few words.
-    text
-        What was done here, and how that differs from the paper.
-    frame
-        The numbers. Published ones stand below ours, in rows whose collection ends in '(published)'; where the paper
-        has one figure for one of ours, beside it, in a column whose name does.
-    draw
-        Draws the figure; None for a table.
-    brief
-        What a screen shows of a long frame; None for all of it.
-    """
-
-    name: str
-    title: str
-    text: str
-    frame: pl.DataFrame
-    draw: Callable[[], altair.TopLevelMixin] | None = None
-    brief: pl.DataFrame | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """All but the drawing, ready for JSON."""
-        return {"name": self.name, "title": self.title, "text": self.text, "rows": self.frame.to_dicts()}
-
-    def chart(self) -> altair.TopLevelMixin:
-        """The figure; a table has none."""
-        if self.draw is None:
-            raise DataError(f"{self.name} is a table: expected an exhibit that is a figure")
-        return self.draw()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What the paper found, and whether it holds here.
-
-    Parameters
-    ----------
-    claim
-        What the paper found, in a sentence.
-    collection
-        Where it was looked for.
-    holds
-        Whether it holds there.
-    evidence
-        The numbers that say so.
-    """
-
-    claim: str
-    collection: str
-    holds: bool
-    evidence: str
-
-    def __str__(self) -> str:
-        return f"{self.collection}: {'holds' if self.holds else 'DOES NOT HOLD'}: {self.claim} ({self.evidence})"
-
-    def to_dict(self) -> dict[str, object]:
-        """All of it, ready for JSON."""
-        return {"claim": self.claim, "collection": self.collection, "holds": self.holds, "evidence": self.evidence}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Study:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Study(Result):
     """The experiments of one paper on some collections.
 
     Parameters
@@ -108,8 +44,6 @@ class Study:
         Exhibits that the data do not allow, and why.
     settings
         What repeats the study, seed included.
-    notes
-        What one should know before believing the findings.
     """
 
     name: str
@@ -118,16 +52,32 @@ class Study:
     exhibits: tuple[Exhibit, ...]
     findings: tuple[Finding, ...]
     absent: Mapping[str, str]
-    settings: Mapping[str, object]
-    notes: tuple[str, ...] = ()
+    settings: Settings
 
-    def __str__(self) -> str:
-        held, found = sum(finding.holds for finding in self.findings), len(self.findings)
-        told = f"{held} of {found} finding{' holds' if found == 1 else 's hold'}" if found else "no findings"
-        number = len(self.exhibits)
-        settings = " ".join(f"{name}={value}" for name, value in self.settings.items())
-        exhibits = f"{number} exhibit{'' if number == 1 else 's'}"
-        return f"study {self.name} on {', '.join(self.collections)}: {exhibits}, {told}; {settings}"
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        loaded: Sequence[StudyCollection],
+        exhibits: Iterable[Exhibit],
+        findings: Iterable[Finding],
+        absent: Mapping[str, str],
+        further: Sequence[str] = (),
+    ) -> Study:
+        """A study of some collections; `further` ones are named that are not judgments and runs."""
+        found = tuple(findings)
+        judged = {finding.collection for finding in found if finding.holds is not None}
+        small = tuple(one.few for one in loaded if one.few is not None and one.name in judged)
+        data = "; ".join([*map(str, loaded), *further])
+        return cls(
+            name=settings.name.replace("_", "-"),
+            paper=read_published(settings.name).paper,
+            collections=(*(one.name for one in loaded), *further),
+            exhibits=tuple(exhibits),
+            findings=found,
+            absent=absent,
+            settings=replace(settings, data=data, notes=small),
+        )
 
     def __getitem__(self, name: str) -> Exhibit:
         """The exhibit of that name, such as Table 2a."""
@@ -137,18 +87,46 @@ class Study:
         check_choice("exhibit", name, tuple(by_name))
         return by_name[name]
 
-    def to_dict(self) -> dict[str, object]:
-        """Exhibits, findings and settings, ready for JSON."""
-        return {
-            "study": self.name,
-            "paper": self.paper,
-            "collections": list(self.collections),
-            "exhibits": [exhibit.to_dict() for exhibit in self.exhibits],
-            "findings": [finding.to_dict() for finding in self.findings],
-            "absent": dict(self.absent),
-            "notes": list(self.notes),
-            "settings": dict(self.settings),
-        }
+    def verdict(self) -> str:
+        """Per collection, how many of the paper's findings hold, and which do not."""
+        sentences = []
+        for name in dict.fromkeys(finding.collection for finding in self.findings):
+            here = [finding for finding in self.findings if finding.collection == name]
+            fails = [finding.claim for finding in here if finding.holds is False]
+            open_ = sum(finding.holds is None for finding in here)
+            held = len(here) - len(fails) - open_
+            text = f"{held} of {plural(len(here), 'finding')} {'holds' if held == 1 else 'hold'} on {name}"
+            text += f", {open_} cannot be decided" if open_ else ""
+            more = f"; and {len(fails) - _CLAIMS} more" if len(fails) > _CLAIMS else ""
+            shown = "; ".join(fails[:_CLAIMS])
+            sentences.append(f"{text}. What does not hold: {shown}{more}." if fails else f"{text}.")
+        return " ".join(sentences) or f"None of the paper's findings can be looked for on {listed(self.collections)}."
+
+    def tables(self) -> tuple[Table, ...]:
+        """Every exhibit as it is printed, then the findings."""
+        tables = [exhibit.table() for exhibit in self.exhibits]
+        if self.findings:
+            frame = pl.DataFrame(
+                [(one.collection, _HOLDS[one.holds], one.claim, one.evidence) for one in self.findings],
+                schema=["collection", "holds", "finding", "evidence"],
+                orient="row",
+            )
+            title = "Findings: what the paper found, and whether it holds here."
+            tables.append(Table.of("findings", frame, title=title, prose=True))
+        return tuple(tables)
+
+    def compact(self) -> tuple[Table, ...]:
+        """All of them: a study is what its exhibits show."""
+        return self.tables()
+
+    def _notes(self) -> list[Note]:
+        reasons: dict[str, list[str]] = {}
+        for name, why in self.absent.items():
+            reasons.setdefault(why, []).append(name)
+        return [
+            Note("not-made", ", ".join(names), f"{', '.join(names)} could not be made: {why}.")
+            for why, names in reasons.items()
+        ]
 
     def to_frame(self) -> pl.DataFrame:
         """Every number of every exhibit: exhibit, row (from 1), column, value as text."""
@@ -163,6 +141,16 @@ class Study:
         ]
         schema = {"exhibit": pl.String, "row": pl.Int64, "column": pl.String, "value": pl.String}
         return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "study": self.name,
+            "paper": self.paper,
+            "collections": list(self.collections),
+            "exhibits": [exhibit.to_dict() for exhibit in self.exhibits],
+            "findings": [finding.to_dict() for finding in self.findings],
+            "absent": dict(self.absent),
+        }
 
     def chart(self) -> altair.TopLevelMixin:
         """All figures, one below the other."""
@@ -180,47 +168,4 @@ class Study:
             whole = alt.vconcat(*figures).resolve_scale(
                 color="independent", strokeDash="independent", shape="independent"
             )
-        return styled(whole, f"{self.paper}, made anew")
-
-
-def decided(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Those that the numbers decide: where one of them is undefined, there is nothing to say."""
-    return tuple(finding for finding in findings if not re.search(r"\bnan\b", finding.evidence))
-
-
-def with_published(ours: pl.DataFrame, published: Sequence[Mapping[str, object]]) -> pl.DataFrame:
-    """Our rows, then those of the paper, their collections marked as published; null where the paper says nothing.
-
-    Parameters
-    ----------
-    ours
-        Has a column 'collection'.
-    published
-        Rows by column; columns that only they have come last.
-    """
-    rows = [{**row, "collection": f"{row['collection']}{PUBLISHED}"} for row in published]
-    theirs = pl.DataFrame(rows, infer_schema_length=None)
-    shared = [name for name in theirs.columns if name in ours.schema]
-    # A column in which we have nothing has no type of its own.
-    ours = ours.with_columns(pl.col(name).cast(theirs.schema[name]) for name in shared if ours.schema[name] == pl.Null)
-    theirs = theirs.with_columns(pl.col(name).cast(ours.schema[name]) for name in shared)
-    return pl.concat([ours, theirs], how="diagonal")
-
-
-def absences(lacking: Mapping[str, Mapping[str, str]], exhibits: Iterable[Exhibit]) -> dict[str, str]:
-    """What `Study.absent` holds: exhibits that no collection allows, and those that only some do not.
-
-    Parameters
-    ----------
-    lacking
-        By collection, the exhibits that it does not allow, and why.
-    exhibits
-        Those that could be made, of other collections.
-    """
-    made = {exhibit.name for exhibit in exhibits}
-    reasons: dict[str, list[str]] = {}
-    for collection, why in lacking.items():
-        for name, reason in why.items():
-            key = f"{name} of {collection}" if name in made else name
-            reasons.setdefault(key, []).append(reason if name in made else f"{collection} {reason}")
-    return {name: "; ".join(found) for name, found in reasons.items()}
+        return styled(whole, f"{self.paper}, reproduced")

@@ -51,7 +51,7 @@ def test_collections_by_name(folder, gainful):
     status, out, err = gainful("study", "negative-labels", *words, *FAST, "--format", "json")
     assert (status, json.loads(out)["collections"]) == (0, ["a", "b"])
     exhibits = "Table 2b of b, Figure 2c of b, Table 2d of b, Figure 2e of b, Figure 2f of b"
-    assert f"note: {exhibits} could not be made: needs at least 2 runs, got 0" in err.splitlines()
+    assert f"note: {exhibits} could not be made: needs at least 2 runs, got 0." in " ".join(err.split())
 
 
 def test_colons_in_names(folder, gainful):
@@ -66,22 +66,16 @@ def test_tables_findings_and_settings(folder, gainful):
     assert status == 0
     assert "Table 2b: Spearman's ρ between the orders of runs. Runs ordered by" in out
     assert "TREC 2010 (published)       20            0.8700              1.0000            0.8800" in out
-    assert "(99 rows in all: --format csv or --page" in " ".join(out.split())
+    assert "(99 rows in all: CSV, JSON and the page have them.)" in " ".join(out.split())
     expected = study(**{"qrels.web": ("qrels.web.txt.gz", "runs")})
-    few = "note: qrels.web has 8 topics and 4 runs: too few for these verdicts to mean much"
-    assert err.splitlines() == [str(expected), few]
+    few = "note: qrels.web has 8 topics and 4 runs: too few for its findings to mean much."
+    assert err.splitlines() == [few, str(expected.settings)]
+    assert " ".join(out.split()).startswith(expected.verdict())
     assert out.split("\n\n")[-2].startswith("Findings: what the paper found")
     table = " ".join(out.split("\n\n")[-1].split())
     assert table.startswith("collection holds finding evidence")
-    assert table.count("qrels.web yes") == sum(finding.holds for finding in expected.findings)
-    assert table.count("qrels.web no") == sum(not finding.holds for finding in expected.findings)
-
-
-def test_findings_are_told_beside_a_file(folder, gainful):
-    _, _, err = gainful("study", "negative-labels", "qrels.web.txt.gz", "runs", *FAST, "-o", "study.txt")
-    expected = study(**{"qrels.web": ("qrels.web.txt.gz", "runs")})
-    assert err.splitlines()[1:-1] == [str(finding) for finding in expected.findings]
-    assert "Findings: what the paper found" in (folder / "study.txt").read_text(encoding="utf-8")
+    assert table.count("qrels.web yes") == sum(finding.holds is True for finding in expected.findings)
+    assert table.count("qrels.web no") == sum(finding.holds is False for finding in expected.findings)
 
 
 def test_ranks_have_no_decimals(folder, gainful):
@@ -129,7 +123,7 @@ def test_what_is_refused(folder, gainful, command, words, message):
 
 def test_a_page_without_its_packages_is_refused_before_any_work(folder, gainful, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
-    monkeypatch.setattr("gainful.cli.study.study_negative_labels", lambda *_, **__: pytest.fail("worked already"))
+    monkeypatch.setattr("gainful.studies.collections.load_collections", lambda *_, **__: pytest.fail("worked already"))
     status, _, err = gainful("study", "negative-labels", "qrels.web.txt.gz", "runs", "--page", "study.html")
     message = "a page needs packages that are not installed: pip install '.[plots]' in a clone"
     assert (status, err) == (1, f"gainful: error: {message}\n")
@@ -148,4 +142,4 @@ def test_incomplete_judgments(folder, gainful):
     status, out, err = gainful("study", "incomplete-judgments", "qrels.web.txt.gz", "runs", *words)
     assert status == 0
     assert "Table 3: Knee of the curves of τ." in out
-    assert "levels=[0.2, 0.5] trials=2 weights=[2.0] rel=1.0 pairs=300 alpha=0.05 least_returned=0.0" in err
+    assert "levels=0.2,0.5 trials=2 weights=2 rel=1 pairs=300 alpha=0.05 least_returned=0 " in err

@@ -6,8 +6,10 @@ import re
 import altair as alt
 import polars as pl
 
+from gainful.data.policies import Policies
 from gainful.pages.study_page import study_page
-from gainful.studies.result import Exhibit, Finding, Study
+from gainful.results import Settings
+from gainful.studies import Exhibit, Finding, Study
 
 
 def test_holds_all_of_a_study():
@@ -23,7 +25,7 @@ def test_holds_all_of_a_study():
         ),
         findings=(Finding(claim="it is so", collection="mine", holds=True, evidence="0.5 > 0.4"),),
         absent={"Table 9": "no such data"},
-        settings={"seed": 0, "cutoffs": (5, 10)},
+        settings=Settings(name="negative_labels", data="mine", given={"seed": 0, "cutoffs": (5, 10)}),
     )
     page = study_page(study)
     told = json.loads(re.search(r'id="contents">(.*?)</script>', page, re.DOTALL)[1])
@@ -41,7 +43,7 @@ def test_holds_all_of_a_study():
     assert told["findings"] == [{"claim": "it is so", "collection": "mine", "holds": True, "evidence": "0.5 > 0.4"}]
     assert told["absent"] == {"Table 9": "no such data"}
     assert told["command"] == "gainful study negative-labels --collection mine=QRELS:RUNS --seed 0 --cutoffs 5,10"
-    assert told["settings"] == {"seed": "0", "cutoffs": "[5, 10]"}
+    assert told["settings"] == {"seed": "0", "cutoffs": "[5, 10]", "policies": "null"}
 
 
 def test_the_command_repeats_the_study():
@@ -53,17 +55,21 @@ def test_the_command_repeats_the_study():
         exhibits=(),
         findings=(),
         absent={},
-        settings={
-            "forbidden": -10.0,
-            "cutoff": 200,
-            "bound_cutoffs": [50, 300],
-            "unjudged": "condensed",
-            "seed": 7,
-            "examples": "answers.csv",
-            "gains": {"-2": -10.0, "1": 1.0},
-            "losses": ["bce", "ordinal"],
-            "training": {"rounds": 10, "learning_rate": 0.05, "device": None},
-        },
+        settings=Settings(
+            name="forbidden_documents",
+            data="simulated; answers.csv",
+            policies=Policies(unjudged="condensed"),
+            given={
+                "forbidden": -10.0,
+                "cutoff": 200,
+                "bound_cutoffs": [50, 300],
+                "seed": 7,
+                "examples": "answers.csv",
+                "gains": {"-2": -10.0, "1": 1.0},
+                "losses": ["bce", "ordinal"],
+                "training": {"rounds": 10, "learning_rate": 0.05, "device": None},
+            },
+        ),
     )
     told = json.loads(re.search(r'id="contents">(.*?)</script>', study_page(study), re.DOTALL)[1])
     assert told["command"] == (

@@ -1,5 +1,7 @@
 """What a study runs on."""
 
+from functools import partial
+
 import polars as pl
 import pytest
 
@@ -16,9 +18,11 @@ def loaded(qrels, runs, **settings):
     return load_collections({"one": (qrels, runs)}, seed=0, **settings)[0]
 
 
-def test_simulated_if_none_is_given():
+def test_simulated_if_none_is_given(monkeypatch):
+    """A small one here: that of a study has 60 runs and 50 topics."""
+    monkeypatch.setattr("gainful.studies.collections.simulate", partial(simulate, topics=3, systems=2, depth=20))
     (found,) = load_collections(None, seed=3)
-    made = simulate(seed=3)
+    made = simulate(topics=3, systems=2, depth=20, seed=3)
     assert found.name == "simulated"
     assert found.qrels.frame.equals(made.qrels.frame)
     assert [run.name for run in found.runs] == [run.name for run in made.runs]

@@ -1,12 +1,9 @@
 """The experiments of Carmel et al. (SIGIR 2022) against plain formulas, and each verdict both ways."""
 
 import math
-import os
-import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,53 +12,41 @@ import pytest
 
 import planted
 import reference
-from gainful.data.simulate import simulate
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf.settings import Settings
+from gainful.studies import forbidden_documents
 from gainful.studies.collections import load_collections
-from gainful.studies.forbidden_documents import forbidden_documents
-from gainful.studies.forbidden_documents_findings import findings
-from gainful.studies.forbidden_documents_found import Plan, find
-from gainful.studies.forbidden_documents_learning import _of_models
+from gainful.studies.forbidden_documents.compute import find
+from gainful.studies.forbidden_documents.findings import findings
+from gainful.studies.forbidden_documents.learning import _of_models
 
-DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
 TOPICS, RUNS, CUTOFF, DRAWS, SAMPLES, SEED = 12, 6, 40, 20, 60, 4
 NORMS = {"nDCGorg": "org", "nDCGmin": "min", "nDCGf": "f"}
-SETTINGS = {"cutoff": CUTOFF, "bound_cutoffs": (5, 30), "draws": DRAWS, "resamples": SAMPLES, "seed": SEED}
 
 
 @pytest.fixture(scope="module")
-def made():
-    return simulate(topics=TOPICS, systems=RUNS, depth=40, pool_depth=10, spam=0.15, seed=5)
+def made(simulated):
+    return simulated("forbidden_documents")
 
 
 @pytest.fixture(scope="module")
-def study(made):
-    return forbidden_documents({"sim": (made.qrels, made.runs)}, **SETTINGS)
+def study(studied):
+    return studied("forbidden_documents")
 
 
 @pytest.fixture(scope="module")
-def judged(made):
-    found = {}
-    for topic, doc, label in made.qrels.frame.iter_rows():
-        found.setdefault(topic, {})[doc] = label
-    return found
+def judged(made, plain):
+    return plain(made).judged
 
 
 @pytest.fixture(scope="module")
-def lists(made, judged):
+def lists(made, plain):
     """Per run and topic, the labels of the judged documents, best first."""
-
-    def order(run, topic):
-        rows = run.frame.filter(pl.col("query_id") == topic)
-        ids = [doc for _, doc in sorted(zip(rows["score"], rows["doc_id"], strict=True), reverse=True)]
-        return reference.labels(ids, judged[topic], "condensed")
-
-    return [[order(run, topic) for topic in judged] for run in made.runs]
+    return plain(made, "condensed").lists
 
 
 @pytest.fixture(scope="module")
-def plain(lists, judged):
+def scored(lists, judged):
     """By norm, systems × topics: forbidden documents gain -10, unjudged ones are left out."""
 
     def score(ranking, pool, norm):
@@ -77,14 +62,6 @@ def plain(lists, judged):
     }
 
 
-def ours(study, name):
-    return study[name].frame.filter(~pl.col("collection").str.ends_with("(published)"))
-
-
-def published(study, name, collection):
-    return study[name].frame.filter(pl.col("collection") == f"{collection} (published)").rows()
-
-
 class TestExhibits:
     def test_all_are_there_in_the_papers_order(self, study):
         names = ["Table 3", "Table 4", "Table 5", "Figure 1", "Figure 2", "Figure 3"]
@@ -92,7 +69,7 @@ class TestExhibits:
         assert list(study.absent) == ["Table 1", "Table 2", "Table 6", "Table 7"]
         assert len(study.findings) == 9
 
-    def test_labels(self, study, judged):
+    def test_labels(self, study, judged, ours):
         row = ours(study, "Table 3").row(0, named=True)
         counts = Counter(label for pool in judged.values() for label in pool.values())
         total = sum(counts.values())
@@ -100,14 +77,14 @@ class TestExhibits:
         for label in (-2, 0, 1, 2, 3, 4):
             assert row[f"label {label}"] == pytest.approx(counts[label] / total)
 
-    def test_lengths(self, study, lists):
+    def test_lengths(self, study, lists, ours):
         lengths = np.array([[len(ranking) for ranking in run] for run in lists])
         row = ours(study, "Table 4").row(0, named=True)
         assert row["mean"] == pytest.approx(lengths.mean())
         assert row["standard deviation"] == pytest.approx(lengths.std(axis=1, ddof=1).mean())
         assert row["smallest"] == pytest.approx(lengths.min(axis=1).mean())
 
-    def test_unbounded_queries(self, study, lists, judged):
+    def test_unbounded_queries(self, study, lists, judged, ours):
         for row in ours(study, "Table 5").iter_rows(named=True):
             over = under = 0
             for run in lists:
@@ -127,14 +104,14 @@ class TestExhibits:
         assert table["cutoff"].to_list() == [5, 30, CUTOFF]
         assert table["over"].max() > 0 < table["under"].max()  # both kinds occur
 
-    def test_error_rates(self, study, plain):
+    def test_error_rates(self, study, scored):
         """Draws as documented: orders of the topics, of which each size takes the first; up to half of them."""
         rng = np.random.default_rng(SEED)
         orders = [rng.permutation(TOPICS) for _ in range(DRAWS)]
         frame = study["Figure 1"].frame
         assert frame["topics"].to_list() == [2, 3, 4, 5, 6]
         for row in frame.iter_rows(named=True):
-            for name, y in plain.items():
+            for name, y in scored.items():
                 means = np.array([y[:, order[: row["topics"]]].mean(axis=1) for order in orders])
                 wrong = 0
                 for one, other in combinations(range(RUNS), 2):
@@ -142,13 +119,13 @@ class TestExhibits:
                     wrong += min((difference > 0.01).sum(), (difference < -0.01).sum())
                 assert row[name] == pytest.approx(wrong / (15 * DRAWS))
 
-    def test_sensitivity(self, study, plain):
+    def test_sensitivity(self, study, scored):
         """With samples of its own, so within what chance allows: 4 standard errors of a share of 60 samples."""
         rng = np.random.default_rng(99)
         frame = study["Figure 2"].frame
         assert frame["level"].to_list() == pytest.approx([at / 100 for at in range(1, 51)])
         chosen = rng.integers(TOPICS, size=(4000, TOPICS))
-        for name, y in plain.items():
+        for name, y in scored.items():
             levels = []
             for one, other in combinations(range(RUNS), 2):
                 z = y[one] - y[other]
@@ -158,10 +135,10 @@ class TestExhibits:
                 low, high = (np.mean(np.array(levels) < row["level"] + by) for by in (-slack, slack))
                 assert low <= row[name] <= high
 
-    def test_reliability(self, study, plain):
+    def test_reliability(self, study, scored):
         """From the mean squares of a two-way analysis of variance without replication."""
         found = {row["measure"]: row for row in study["Figure 3"].frame.to_dicts()}
-        for name, y in plain.items():
+        for name, y in scored.items():
             s, t = y.shape
             rest = y - y.mean(axis=1, keepdims=True) - y.mean(axis=0) + y.mean()
             error = (rest**2).sum() / ((s - 1) * (t - 1))
@@ -171,7 +148,7 @@ class TestExhibits:
             assert found[name]["Eρ²"] == pytest.approx(of_runs / (of_runs + error / t))
             assert found[name]["low"] <= found[name]["Φ"] <= found[name]["high"]
 
-    def test_published_numbers_are_the_papers(self, study):
+    def test_published_numbers_are_the_papers(self, study, published):
         year = "Web Track 2012"
         shares = pytest.approx((0.0534, 0.7271, 0.1375, 0.0252, 0.0032, 0.0534))
         assert published(study, "Table 3", year)[0][1:4] == (50, 16055, 48)
@@ -184,12 +161,11 @@ class TestExhibits:
         assert [exhibit.name for exhibit in study.exhibits if exhibit.draw] == ["Figure 1", "Figure 2", "Figure 3"]
         assert len(study.chart().to_dict()["vconcat"]) == 3
 
-    def test_settings_repeat_it(self, study, made):
-        names = ("forbidden", "cutoff", "bound_cutoffs", "draws", "fuzziness", "resamples", "seed")
-        given = {name: study.settings[name] for name in names}
-        again = forbidden_documents({"sim": (made.qrels, made.runs)}, **given)
+    def test_settings_repeat_it(self, study, made, settings):
+        assert dict(study.settings) == {**settings["forbidden_documents"], "forbidden": -10.0, "fuzziness": 0.01}
+        again = forbidden_documents({"sim": (made.qrels, made.runs)}, **study.settings)
         assert again.to_frame().equals(study.to_frame())
-        assert study.settings["unjudged"] == "condensed"
+        assert study.settings.policies.unjudged == "condensed"
 
 
 @dataclass(frozen=True)
@@ -222,15 +198,15 @@ class Numbers:
     def error(self, norm):
         return self.errors[norm]
 
-    def pairs(self, norm):
+    def power(self, norm, level):
         of = self.powers[norm]
-        return SimpleNamespace(discriminative_power=lambda level: of(level) if callable(of) else of)
+        return of(level) if callable(of) else of
 
     def phi(self, norm):
         return self.phis[norm]
 
 
-PLAN = Plan(forbidden=-10, cutoff=500, bound_cutoffs=(50, 300), draws=2, fuzziness=0.01, resamples=2, seed=0)
+PLAN = {"forbidden": -10.0, "cutoff": 500, "bound_cutoffs": (50, 300), "fuzziness": 0.01, "seed": 0}
 CLAIMS = [
     "Where documents are filtered out, nDCGf stays within 0 and 1, and nDCGmin does not",
     "nDCGmin is unbounded for some queries at a large cutoff, and for none at a small one",
@@ -290,18 +266,20 @@ class TestVerdicts:
         assert evidence[5] == "at 0.05: nDCGorg 20.0%, nDCGmin 70.0%, nDCGf 69.5%"
         assert evidence[8] == "Φ: nDCGf 0.6000, nDCGmin 0.5000"
 
-    def test_complete_lists_are_bounded(self, made, judged):
+    def test_complete_lists_are_bounded(self, made, judged, settings, ours):
         """Runs that return every judged document filter nothing: nDCGmin never leaves its range."""
         rng = np.random.default_rng(0)
         runs = {f"r{at}": {t: {doc: rng.random() for doc in pool} for t, pool in judged.items()} for at in range(4)}
-        study = forbidden_documents({"whole": (made.qrels, runs)}, **{**SETTINGS, "cutoff": 1000})
+        study = forbidden_documents(
+            {"whole": (made.qrels, runs)}, **{**settings["forbidden_documents"], "cutoff": 1000}
+        )
         assert not study.findings[0].holds
         assert not study.findings[1].holds
         assert ours(study, "Table 5")["unbounded"].to_list() == [0, 0, 0]
 
 
 class TestWhatDataDoNotAllow:
-    def test_no_runs_no_forbidden_documents_one_run(self, made):
+    def test_no_runs_no_forbidden_documents_one_run(self, made, ours):
         qrels = {"1": {"a": 1, "b": -2}, "2": {"a": 1}}
         run = {"1": {"a": 2.0}, "2": {"a": 1.0}}
         study = forbidden_documents(
@@ -321,7 +299,7 @@ class TestWhatDataDoNotAllow:
         with pytest.raises(DataError, match="study forbidden-documents: no figure could be made of these data"):
             study.chart()
 
-    def test_one_topic(self):
+    def test_one_topic(self, ours):
         """It has no standard deviation; and a topic may be called 'all'."""
         run = {"all": {"a": 2.0, "u": 1.0}}
         study = forbidden_documents({"one": ({"all": {"a": 1, "b": -2}}, {"r": run, "s": run})}, resamples=5)
@@ -334,14 +312,13 @@ class TestWhatDataDoNotAllow:
         run = {"1": {"b": 2.0, "a": 1.0}, "2": {"a": 1.0}}
         qrels = {"1": {"a": 1, "b": -2.0000001}, "2": {"a": 1, "b": -2.0000001}}
         other = {"1": {"a": 1.0}, "2": {"b": 1.0}}
-        plan = Plan(forbidden=low, cutoff=2, bound_cutoffs=(2,), draws=2, fuzziness=0.01, resamples=2, seed=0)
+        plan = {**PLAN, "forbidden": low, "cutoff": 2, "bound_cutoffs": (2,), "draws": 2, "resamples": 2}
         (one,) = load_collections({"c": (qrels, {"r": run, "s": other})}, seed=0)
         expected = good / math.log2(3) / (good - low)
         assert find(one, plan).compared.scores.values[2, 0, 0] == pytest.approx(expected, rel=1e-9)
 
     def test_examples_are_read_before_any_work(self, made, monkeypatch):
-        module = sys.modules["gainful.studies.forbidden_documents"]
-        monkeypatch.setattr(module, "find", lambda *_: pytest.fail("worked already"))
+        monkeypatch.setattr("gainful.studies.collections.load_collections", lambda *_: pytest.fail("worked already"))
         with pytest.raises(DataError, match=r"^nothing\.csv: no such file$"):
             forbidden_documents({"c": (made.qrels, made.runs)}, examples="nothing.csv")
 
@@ -377,19 +354,20 @@ def examples():
     return frame.filter(~pl.col("query_id").is_in(single) | first)
 
 
-class TestLearning:
-    @pytest.fixture
-    def learnt(self, examples, made):
-        pytest.importorskip("lightgbm")
-        return forbidden_documents(
-            {"sim": (made.qrels, made.runs)},
-            examples=examples,
-            losses=["bce", "ordinal"],
-            settings=Settings(rounds=10),
-            **SETTINGS,
-        )
+@pytest.fixture(scope="module")
+def learnt(examples, made, settings):
+    pytest.importorskip("lightgbm")
+    return forbidden_documents(
+        {"sim": (made.qrels, made.runs)},
+        examples=examples,
+        losses=["bce", "ordinal"],
+        settings=Settings(rounds=10),
+        **settings["forbidden_documents"],
+    )
 
-    def test_tables(self, learnt, examples):
+
+class TestLearning:
+    def test_tables(self, learnt, examples, ours, published):
         assert [exhibit.name for exhibit in learnt.exhibits] == [
             *("Table 2", "Table 3", "Table 4", "Table 5", "Figure 1", "Figure 2", "Figure 3", "Table 6", "Table 7")
         ]
@@ -434,11 +412,11 @@ class TestLearning:
         ]
         assert learnt.findings[9].holds
 
-    def test_nothing_to_filter(self, examples, made):
+    def test_nothing_to_filter(self, examples, made, settings):
         good = examples.with_columns(label=pl.col("label").abs())
         message = "examples: expected a label with a gain below 0, so that there is something to filter, got"
         with pytest.raises(GainfulError, match=message):
-            forbidden_documents({"sim": (made.qrels, made.runs)}, examples=good, **SETTINGS)
+            forbidden_documents({"sim": (made.qrels, made.runs)}, examples=good, **settings["forbidden_documents"])
 
     @pytest.mark.parametrize(
         ("changes", "failing"),
@@ -465,42 +443,29 @@ class TestLearning:
         assert [at for at, finding in enumerate(told) if not finding.holds] == failing
 
 
-def test_command_is_the_function(study, made, gainful, tmp_path):
-    from gainful.io.write import write_qrels, write_run
-
-    write_qrels(made.qrels, tmp_path / "sim.txt")
-    (tmp_path / "runs").mkdir()
-    for run in made.runs:
-        write_run(run, tmp_path / "runs" / f"{run.name}.txt")
-    words = ["--cutoff", CUTOFF, "--bound-cutoffs", "5,30", "--draws", DRAWS, "--resamples", SAMPLES, "--seed", SEED]
-    collection = f"--collection=sim={tmp_path}/sim.txt:{tmp_path}/runs"
-    status, out, err = gainful("study", "forbidden-documents", collection, *map(str, words), "--format", "csv")
+def test_command_is_the_function(study, command):
+    status, out, err = command("forbidden_documents", "--format", "csv")
     assert status == 0
     assert len(out.splitlines()) == study.to_frame().height + 1
     for line, row in zip(out.splitlines()[1:], study.to_frame().iter_rows(), strict=True):
         assert line.startswith(f"{row[0]},{row[1]},")
         assert row[3] is None or line.endswith((f",{row[3]}", f',"{row[3]}"'))
-    assert str(study.findings[0]) in err
     assert "note: Table 2, Table 6, Table 7 could not be made: needs examples to learn from" in err
 
 
 class TestRealData:
     @pytest.mark.parametrize("year", range(2010, 2015))
-    def test_labels_of_the_web_tracks(self, year):
+    def test_labels_of_the_web_tracks(self, year, web_data, ours, published):
         """Table 3, to the second digit of per cent or within the tenth that some are off."""
-        path = DATA / "web-track" / f"qrels.web.{year}.txt.gz"
-        if not path.exists():
-            pytest.skip("set GAINFUL_DATA to the folder of the collections")
+        path = web_data / "web-track" / f"qrels.web.{year}.txt.gz"
         study = forbidden_documents({"w": (path, ())})
         row, theirs = ours(study, "Table 3").row(0), published(study, "Table 3", f"Web Track {year}")[0]
         assert row[1:3] == theirs[1:3]
         assert row[4:] == pytest.approx(theirs[4:], abs=0.0011)
 
-    def test_web_2012(self):
+    def test_web_2012(self, web_data, ours):
         """Four runs; the paper has 48."""
-        qrels, runs = DATA / "web-track" / "qrels.web.2012.txt.gz", DATA / "web-2012-runs"
-        if not (qrels.exists() and runs.is_dir()):
-            pytest.skip("set GAINFUL_DATA to the folder of the collections")
+        qrels, runs = web_data / "web-track" / "qrels.web.2012.txt.gz", web_data / "web-2012-runs"
         study = forbidden_documents({"w": (qrels, runs)}, resamples=200)
         assert ours(study, "Table 5")["unbounded"].to_list() == pytest.approx([0, 0.085, 0.185])
         holds = [finding.holds for finding in study.findings]

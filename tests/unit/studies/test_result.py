@@ -8,7 +8,8 @@ import pytest
 
 from gainful.charts import load_altair, styled
 from gainful.errors import DataError, GainfulError
-from gainful.studies.result import Exhibit, Finding, Study, absences, decided, with_published
+from gainful.results import Note, Settings
+from gainful.studies import Exhibit, Finding, Study
 
 
 def bars():
@@ -22,6 +23,7 @@ TABLE = Exhibit(
 )
 FIGURE = Exhibit(name="Figure 2", title="Bars", text="Drawn.", frame=pl.DataFrame({"y": [0.25]}), draw=bars)
 HOLDS = Finding(claim="water is wet", collection="sea", holds=True, evidence="2 of 2")
+OPEN = Finding(claim="water is deep", collection="sea", holds=None, evidence="depth undefined")
 FAILS = Finding(claim="water is dry", collection="sea", holds=False, evidence="0 of 2")
 STUDY = Study(
     name="water",
@@ -30,31 +32,50 @@ STUDY = Study(
     exhibits=(TABLE, FIGURE),
     findings=(HOLDS, FAILS),
     absent={"Table 3": "sea needs runs"},
-    settings={"depth": 3, "seed": 7},
+    settings=Settings(
+        name="water",
+        data="sea (2 topics, 3 runs)",
+        given={"depth": 3, "seed": 7},
+        notes=(Note("few-topics-or-runs", "sea", "sea has 2 topics."),),
+    ),
 )
 
 
-def test_one_line():
-    assert str(STUDY) == "study water on sea: 2 exhibits, 1 of 2 findings hold; depth=3 seed=7"
+def test_verdict_counts_and_names_what_does_not_hold():
+    assert STUDY.verdict() == "1 of 2 findings holds on sea. What does not hold: water is dry."
+    both = replace(STUDY, findings=(HOLDS, HOLDS, OPEN))
+    assert both.verdict() == "2 of 3 findings hold on sea, 1 cannot be decided."
+    assert replace(STUDY, findings=()).verdict() == "None of the paper's findings can be looked for on sea."
 
 
-def test_one_line_counts_ones_and_nothing():
-    one = replace(STUDY, exhibits=(TABLE,), findings=(HOLDS,))
-    assert str(one) == "study water on sea: 1 exhibit, 1 of 1 finding holds; depth=3 seed=7"
-    assert str(replace(one, findings=())) == "study water on sea: 1 exhibit, no findings; depth=3 seed=7"
-
-
-def test_undefined_numbers_decide_nothing():
-    undefined = replace(FAILS, evidence="Φ nan, banana 0.5")
-    assert decided([HOLDS, undefined, replace(FAILS, evidence="banana 0.5")]) == (
-        HOLDS,
-        replace(FAILS, evidence="banana 0.5"),
+def test_a_verdict_names_three_of_many():
+    many = [replace(FAILS, claim=f"claim {at}") for at in range(5)]
+    elsewhere = replace(HOLDS, collection="lake")
+    assert replace(STUDY, findings=(*many, elsewhere)).verdict() == (
+        "0 of 5 findings hold on sea. What does not hold: claim 0; claim 1; claim 2; and 2 more. "
+        "1 of 1 finding holds on lake."
     )
+
+
+def test_print_has_everything():
+    text = str(STUDY)
+    assert text.startswith("1 of 2 findings holds on sea.")
+    assert "Table 1: Sizes. Counted.\n\nname   n\n────────\na      1\nb      -\n" in text
+    assert "sea          no      water is dry   0 of 2" in text
+    notes = ["note: sea has 2 topics.", "note: Table 3 could not be made: sea needs runs."]
+    assert text.splitlines()[-3:] == [*notes, "water: sea (2 topics, 3 runs); depth=3 seed=7"]
+    assert "<b>1 of 2 findings holds on sea." in STUDY._repr_html_()
+
+
+def test_undecided_is_neither():
+    rows = replace(STUDY, findings=(HOLDS, FAILS, OPEN)).tables()[-1].cells()
+    assert [row[1] for row in rows] == ["yes", "no", "undecided"]
 
 
 def test_findings_say_plainly_what_does_not_hold():
     assert str(HOLDS) == "sea: holds: water is wet (2 of 2)"
     assert str(FAILS) == "sea: DOES NOT HOLD: water is dry (0 of 2)"
+    assert str(OPEN) == "sea: not decided: water is deep (depth undefined)"
 
 
 def test_exhibits_are_found_by_name():
@@ -81,7 +102,9 @@ def test_to_dict_is_json():
         "holds": False,
         "evidence": "0 of 2",
     }
-    assert (content["absent"], content["settings"]) == ({"Table 3": "sea needs runs"}, {"depth": 3, "seed": 7})
+    assert content["absent"] == {"Table 3": "sea needs runs"}
+    assert content["settings"] == {"depth": 3, "seed": 7, "policies": None}
+    assert [note["code"] for note in content["notes"]] == ["few-topics-or-runs", "not-made"]
 
 
 def test_to_frame_has_every_number_once():
@@ -96,7 +119,7 @@ def test_to_frame_has_every_number_once():
 
 def test_chart_has_all_figures_under_their_names():
     whole = STUDY.chart().to_dict()
-    assert whole["title"] == "Fish, 2020, made anew"
+    assert whole["title"] == "Fish, 2020, reproduced"
     assert [part["title"] for part in whole["vconcat"]] == ["Figure 2: Bars"]
     assert whole["resolve"]["scale"]["color"] == "independent"
 
@@ -104,33 +127,7 @@ def test_chart_has_all_figures_under_their_names():
 def test_a_table_has_no_chart():
     with pytest.raises(DataError, match=r"^Table 1 is a table: expected an exhibit that is a figure$"):
         TABLE.chart()
-    without = Study(
-        name="dry", paper="", collections=(), exhibits=(TABLE,), findings=(), absent={}, settings={"seed": 0}
-    )
-    with pytest.raises(DataError, match=r"^study dry: no figure could be made of these data$"):
+    without = replace(STUDY, exhibits=(TABLE,))
+    with pytest.raises(DataError, match=r"^study water: no figure could be made of these data$"):
         without.chart()
-
-
-def test_published_rows_stand_below_ours():
-    ours = pl.DataFrame({"collection": ["mine"], "runs": [3], "phi": [0.5], "topics": [9]})
-    frame = with_published(ours, [{"collection": "TREC 2010", "runs": 56, "phi": 1}, {"collection": "TREC 2011"}])
-    assert frame.columns == ["collection", "runs", "phi", "topics"]
-    assert frame.rows() == [
-        ("mine", 3, 0.5, 9),
-        ("TREC 2010 (published)", 56, 1.0, None),
-        ("TREC 2011 (published)", None, None, None),
-    ]
-
-
-def test_published_numbers_give_a_column_that_we_have_nothing_in_its_type():
-    ours = pl.DataFrame({"collection": ["mine"], "deviation": [None]})
-    frame = with_published(ours, [{"collection": "TREC 2010", "deviation": 57.4}])
-    assert frame.rows() == [("mine", None), ("TREC 2010 (published)", 57.4)]
-
-
-def test_absences_name_the_collection_where_others_have_the_exhibit():
-    lacking = {"a": {"Table 1": "has no runs", "Table 9": "has no runs"}, "b": {"Table 9": "is empty"}}
-    assert absences(lacking, [TABLE]) == {
-        "Table 1 of a": "has no runs",
-        "Table 9": "a has no runs; b is empty",
-    }
+    assert "<svg" not in without._repr_html_()

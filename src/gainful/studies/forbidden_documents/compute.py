@@ -11,45 +11,19 @@ from gainful.analyses.boundedness import boundedness
 from gainful.analyses.boundedness.result import Boundedness
 from gainful.analyses.reliability import Reliability, reliability
 from gainful.analyses.sensitivity import sensitivity
-from gainful.analyses.sensitivity.result import PairTests, Sensitivity
+from gainful.analyses.sensitivity.result import Sensitivity
 from gainful.analyses.stability import Stability, stability
-from gainful.data.policies import Policies
 from gainful.data.scores import Scores
+from gainful.results import Settings
 from gainful.studies.collections import StudyCollection, named
 from gainful.verbs.evaluate import evaluate
 
 NORMS = ("nDCGorg", "nDCGmin", "nDCGf")
-# Unjudged documents are left out: a run is then a ranker of the judged ones, those it did not return being filtered.
-FILTERING = Policies(unjudged="condensed")
 # What needs forbidden documents, and what also needs runs to set against each other.
 OF_BOUNDS, OF_LENGTHS = ("Table 5",), ("Table 4",)
 OF_PAIRS = ("Figure 1", "Figure 2", "Figure 3")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The settings of the study, but for those of learning."""
-
-    forbidden: float
-    cutoff: int
-    bound_cutoffs: tuple[int, ...]
-    draws: int
-    fuzziness: float
-    resamples: int
-    seed: int
-
-    def settings(self) -> dict[str, object]:
-        """As a study keeps them."""
-        return {
-            "forbidden": self.forbidden,
-            "cutoff": self.cutoff,
-            "bound_cutoffs": list(self.bound_cutoffs),
-            "draws": self.draws,
-            "fuzziness": self.fuzziness,
-            "resamples": self.resamples,
-            **FILTERING.to_dict(),
-            "seed": self.seed,
-        }
+# Levels of significance of the curves.
+LEVELS = tuple(level / 100 for level in range(1, 51))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,9 +52,9 @@ class Compared:
         """Error rates by number of topics."""
         return self.stable[self.at(norm)].error
 
-    def pairs(self, norm: str) -> PairTests:
-        """Significance of all pairs."""
-        return self.sensitive[self.at(norm), "sign"]
+    def power(self, norm: str, level: float) -> float:
+        """Share of the pairs of runs whose significance is below a level."""
+        return self.sensitive[self.at(norm), "sign"].discriminative_power(level)
 
     def phi(self, norm: str) -> float:
         """Φ on the topics at hand."""
@@ -121,7 +95,7 @@ class Found:
         return self.one.name
 
     def outside(self) -> pl.DataFrame:
-        """A row a cutoff: the shares of a run's rankings with an nDCGmin above 1 and below 0, averaged over runs."""
+        """Per cutoff, the shares of a run's rankings with an nDCGmin above 1 and below 0, averaged over runs."""
         if self.bounds is None:
             return pl.DataFrame()
         return (
@@ -135,7 +109,7 @@ class Found:
         )
 
 
-def find(one: StudyCollection, plan: Plan) -> Found:
+def find(one: StudyCollection, settings: Settings) -> Found:
     """What a collection allows."""
     lacking: dict[str, str] = {}
     negative = [label for label in sorted(one.label_ratios()) if label < 0]
@@ -146,51 +120,47 @@ def find(one: StudyCollection, plan: Plan) -> Found:
         lacking |= dict.fromkeys((*OF_BOUNDS, *OF_PAIRS), why)
     elif one.too_few is not None:
         lacking |= dict.fromkeys(OF_PAIRS, one.too_few)
-    gains = dict.fromkeys(negative, plan.forbidden)
+    gains = dict.fromkeys(negative, settings["forbidden"])
     with named(one.name):
         return Found(
             one=one,
-            lengths=_lengths(one) if "Table 4" not in lacking else None,
-            bounds=_bounds(one, gains, plan) if "Table 5" not in lacking else None,
-            compared=_compare(one, gains, plan) if "Figure 1" not in lacking else None,
+            lengths=_lengths(one) if OF_LENGTHS[0] not in lacking else None,
+            bounds=_bounds(one, gains, settings) if OF_BOUNDS[0] not in lacking else None,
+            compared=_compare(one, gains, settings) if OF_PAIRS[0] not in lacking else None,
             lacking=lacking,
         )
 
 
 def _lengths(one: StudyCollection) -> pl.DataFrame:
-    scores = evaluate(one.qrels, one.runs, "NumRet", unjudged="condensed")
-    return (
-        scores.to_frame()
-        .group_by("run", maintain_order=True)
-        .agg(
-            pl.col("score").mean().alias("mean"),
-            pl.col("score").std().alias("standard deviation"),
-            pl.col("score").min().alias("smallest"),
-        )
+    scores = evaluate(one.qrels, one.runs, "NumRet", unjudged="condensed").to_frame()
+    of = pl.col("score")
+    return scores.group_by("run", maintain_order=True).agg(
+        of.mean().alias("mean"), of.std().alias("standard deviation"), of.min().alias("smallest")
     )
 
 
-def _bounds(one: StudyCollection, gains: dict[float, float], plan: Plan) -> Boundedness:
-    cutoffs = sorted({*plan.bound_cutoffs, plan.cutoff})
+def _bounds(one: StudyCollection, gains: dict[float, float], settings: Settings) -> Boundedness:
+    cutoffs = sorted({*settings["bound_cutoffs"], settings["cutoff"]})
     return boundedness(one.qrels, one.runs, cutoff=cutoffs, gains=gains, unjudged="condensed")
 
 
-def _compare(one: StudyCollection, gains: dict[float, float], plan: Plan) -> Compared:
+def _compare(one: StudyCollection, gains: dict[float, float], settings: Settings) -> Compared:
+    seed = settings["seed"]
     listed = ",".join(f"{label!r}:{gain!r}" for label, gain in gains.items())
-    measures = [f"{norm}(gain={{{listed}}})@{plan.cutoff}" for norm in NORMS]
+    measures = [f"{norm}(gain={{{listed}}})@{settings['cutoff']}" for norm in NORMS]
     scores = evaluate(one.qrels, one.runs, measures, unjudged="condensed")
     half = max(1, len(scores.topics) // 2)
     return Compared(
         scores=scores,
-        agreed=agreement(scores, correlation="tau_b", resamples=1, seed=plan.seed),
+        agreed=agreement(scores, correlation="tau_b", resamples=1, seed=seed),
         stable=stability(
             scores,
             sizes=range(min(2, half), half + 1),
-            draws=plan.draws,
-            fuzziness=plan.fuzziness,
+            draws=settings["draws"],
+            fuzziness=settings["fuzziness"],
             fuzzy="absolute",
-            seed=plan.seed,
+            seed=seed,
         ),
-        sensitive=sensitivity(scores, methods="sign", resamples=plan.resamples, seed=plan.seed),
+        sensitive=sensitivity(scores, methods="sign", resamples=settings["resamples"], seed=seed),
         reliable=reliability(scores),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -14,10 +14,12 @@ from gainful.data.align import align
 from gainful.data.policies import Policies
 from gainful.errors import DataError
 from gainful.io.read import iterate_runs
+from gainful.progress import track
+from gainful.results import Settings
 from gainful.studies.collections import StudyCollection, named
 from gainful.tune.optimize import optimize
 from gainful.tune.optimize.fit import MANY, Method, Target
-from gainful.tune.optimize.result import OPTIMAL, Candidate, Optimum, Part
+from gainful.tune.optimize.result import OPTIMAL, Candidate, Part
 from gainful.verbs.evaluate import evaluate
 
 # What is sought, as messages say it.
@@ -33,31 +35,7 @@ GAINS = ("exp", "linear")
 ORDER = (*DISCOUNTS, OPTIMAL)
 # Figure 9: gain and discount.
 VARIANTS = (("linear", "log2"), ("exp", "log2"), ("linear", "linear"))
-BEST_OF_ALL = "optimal gain, optimal discount"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The settings of the study."""
-
-    cutoff: int
-    discount_cutoffs: tuple[int, ...]
-    gain_cutoffs: tuple[int, ...]
-    phi: float
-    best: int
-    starts: int
-    splits: int
-    resamples: int
-    seed: int
-
-    @property
-    def deep(self) -> int:
-        """The cutoff of the tables."""
-        return max(self.discount_cutoffs)
-
-    def settings(self) -> dict[str, object]:
-        """As a study keeps them."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+TESTED = ("optimal gain, optimal discount", *(f"{gain} gain, {discount} discount" for gain, discount in VARIANTS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,54 +82,64 @@ class Found:
         return self.gains.get(max(self.discounts)) if self.discounts else None
 
 
-def steps(one: StudyCollection, plan: Plan, found: Found) -> list[Callable[[], None]]:
-    """What is to be done for a collection, one after another."""
-    topics = len(one.qrels.topics)
-    splits = plan.splits if topics >= _TO_SPLIT else 0
-    if splits < plan.splits:
-        found.failed[HELD_OUT, f"expected at least {_TO_SPLIT} topics to be split into halves, got {topics}"] = []
+def find(loaded: Sequence[StudyCollection], settings: Settings) -> list[Found]:
+    """What the collections allow; refused if no discount can be sought in any."""
+    found = [Found(name=one.name, shares=label_shares(one, max(settings["discount_cutoffs"]))) for one in loaded]
+    work = [step for one, into in zip(loaded, found, strict=True) for step in steps(one, settings, into)]
+    for step in track(work, len(work), "Searching gains and discounts"):
+        step()
+    if not any(one.discounts for one in found):
+        why = next(why for kind, why in found[0].failed if kind == DISCOUNT)
+        raise DataError(f"collection {found[0].name!r}: {why}")
+    return found
 
-    def do(kind: str, cutoff: int, into: dict[int, Part], **settings: Any) -> Callable[[], None]:
+
+def steps(one: StudyCollection, settings: Settings, found: Found) -> list[Callable[[], None]]:
+    """What is to be done for a collection, one after another."""
+    cutoff, discounts, gains = (settings[name] for name in ("cutoff", "discount_cutoffs", "gain_cutoffs"))
+    topics, splits = len(one.qrels.topics), settings["splits"]
+    if splits and topics < _TO_SPLIT:
+        found.failed[HELD_OUT, f"expected at least {_TO_SPLIT} topics to be split into halves, got {topics}"] = []
+        splits = 0
+
+    def do(kind: str, at: int, into: dict[int, Part], **options: Any) -> Callable[[], None]:
         def step() -> None:
             try:
                 # Topics are held out at the largest cutoff that the runs reach, which comes first.
                 held = splits if into is found.discounts and not into else 0
-                into[cutoff] = _optimum(one, plan, cutoff=cutoff, splits=held, **settings).parts[0]
+                into[at] = _optimum(one, settings, cutoff=at, splits=held, **options)
             except DataError as error:  # of the data; wrong settings are refused
-                found.failed.setdefault((kind, str(error)), []).append(cutoff)
+                found.failed.setdefault((kind, str(error)), []).append(at)
 
         return step
 
-    def test_pairs() -> None:
-        found.pairs.update(_pairs(one, plan, found))
-
     of_discounts = [
-        *(do(DISCOUNT, k, found.discounts) for k in reversed(plan.discount_cutoffs)),
-        do(FREE, plan.cutoff, found.free_discount, constrained=False),
+        *(do(DISCOUNT, at, found.discounts) for at in reversed(discounts)),
+        do(FREE, cutoff, found.free_discount, constrained=False),
     ]
-    of_gains, of_both = {*plan.gain_cutoffs, *plan.discount_cutoffs}, {*plan.gain_cutoffs, plan.cutoff}
+    of_gains, of_both = sorted({*gains, *discounts}), sorted({*gains, cutoff})
     labels = sum(label > 0 for label in one.label_ratios())
     if labels < 2:
         why = f"gains are weighed against each other: expected at least 2 labels above 0, got {labels}"
-        found.failed.update({(GAIN, why): list(of_gains), (BOTH, why): list(of_both)})
+        found.failed.update({(GAIN, why): of_gains, (BOTH, why): of_both})
         return of_discounts
     return [
         *of_discounts,
-        *(do(GAIN, k, found.gains, target="gain", constrained=False) for k in sorted(of_gains)),
-        *(do(BOTH, k, found.both, target="both") for k in sorted(of_both)),
-        test_pairs,
+        *(do(GAIN, at, found.gains, target="gain", constrained=False) for at in of_gains),
+        *(do(BOTH, at, found.both, target="both") for at in of_both),
+        lambda: found.pairs.update(_pairs(one, settings, found)),
     ]
 
 
 def _optimum(
     one: StudyCollection,
-    plan: Plan,
+    settings: Settings,
     *,
     cutoff: int,
+    splits: int,
     target: Target = "discount",
     constrained: bool = True,
-    splits: int = 0,
-) -> Optimum:
+) -> Part:
     # Without constraints the cone is slow; but the other takes long for many unknowns.
     method: Method | None = "slsqp" if target == "discount" and not constrained and cutoff <= MANY else None
     return optimize(
@@ -161,29 +149,25 @@ def _optimum(
         cutoff=cutoff,
         constrained=constrained,
         method=method,
-        phi=plan.phi,
-        starts=plan.starts * (_MORE_STARTS if target == "gain" else 1),
+        phi=settings["phi"],
+        starts=settings["starts"] * (_MORE_STARTS if target == "gain" else 1),
         resamples=1,  # significance is looked at for the best runs only
         splits=splits,
-        seed=plan.seed,
-    )
+        seed=settings["seed"],
+    ).parts[0]
 
 
-def _pairs(one: StudyCollection, plan: Plan, found: Found) -> dict[int, Sensitivity]:
+def _pairs(one: StudyCollection, settings: Settings, found: Found) -> dict[int, Sensitivity]:
     """Figure 9: the best runs by nDCG with linear gains and the log2 discount, tested under four measures."""
-    part = found.both.get(plan.cutoff)
-    if part is None:
+    cutoff = settings["cutoff"]
+    if cutoff not in found.both:
         return {}
+    part = found.both[cutoff]
     order = (-part.scores.only(["log2, gain linear"]).summary()[0]).argsort(kind="stable")
-    names = {part.scores.systems[at] for at in order[: plan.best]}
-    chosen = {BEST_OF_ALL: part[OPTIMAL], **{variant(g, d): part[f"{d}, gain {g}"] for g, d in VARIANTS}}
-    scores = evaluate(one.qrels, [run for run in one.runs if run.name in names], [c.measure for c in chosen.values()])
-    return {plan.cutoff: sensitivity(scores, resamples=plan.resamples, seed=plan.seed)}
-
-
-def variant(gain: str, discount: str) -> str:
-    """What a measure of Figure 9 is called."""
-    return f"{gain} gain, {discount} discount"
+    names = {part.scores.systems[at] for at in order[: settings["best"]]}
+    chosen = [part[OPTIMAL], *(part[f"{d}, gain {g}"] for g, d in VARIANTS)]
+    scores = evaluate(one.qrels, [run for run in one.runs if run.name in names], [c.measure for c in chosen])
+    return {cutoff: sensitivity(scores, resamples=settings["resamples"], seed=settings["seed"])}
 
 
 def label_shares(one: StudyCollection, depth: int) -> pl.DataFrame:

@@ -1,0 +1,63 @@
+"""What a paper found, and whether it holds on a collection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+_WORDS = {True: "holds", False: "DOES NOT HOLD", None: "not decided"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What the paper found, and whether it holds here.
+
+    Parameters
+    ----------
+    claim
+        What the paper found, in a sentence.
+    collection
+        Where it was looked for.
+    holds
+        Whether it holds there; None if a number that would decide it is undefined.
+    evidence
+        The numbers that say so.
+    """
+
+    claim: str
+    collection: str
+    holds: bool | None
+    evidence: str
+
+    def __str__(self) -> str:
+        return f"{self.collection}: {_WORDS[self.holds]}: {self.claim} ({self.evidence})"
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it, ready for JSON."""
+        return asdict(self)
+
+
+def decide(collection: str, claim: str, holds: Any, evidence: str, *numbers: Any) -> Finding:
+    """A finding; not decided where one of the numbers is NaN.
+
+    Parameters
+    ----------
+    collection, claim, evidence
+        See `Finding`.
+    holds
+        What the numbers say.
+    numbers
+        All that `holds` depends on and `evidence` tells: numbers, sequences of them, or mappings to them.
+    """
+    values = (list(some.values()) if isinstance(some, Mapping) else some for some in numbers)
+    undefined = any(np.isnan(np.asarray(some, np.float64)).any() for some in values)
+    return Finding(claim=claim, collection=collection, holds=None if undefined else bool(holds), evidence=evidence)
+
+
+def each(values: Mapping[str, float], form: str = ".4f") -> str:
+    """Numbers under their names: 'nDCGorg 0.8000, nDCGmin 0.9000'."""
+    return ", ".join(f"{name} {'undefined' if math.isnan(v) else format(v, form)}" for name, v in values.items())

@@ -1,0 +1,117 @@
+"""What Carmel et al. (2022) found of nDCG with forbidden documents, and whether it holds for a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gainful.data.rankings import FloatArray
+from gainful.studies.findings import Finding, decide, each
+from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, Compared, Found
+
+# Curves that are this close, on average, are as good as each other.
+ALIKE = 0.01
+# Scores of a bounded measure may leave [0, 1] by rounding, and τ of the same order may fall short of 1.
+_ROUNDING = 1e-9
+ALPHA = 0.05
+
+
+def findings(one: Found, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """All that can be looked for in what was found, in the paper's order."""
+    shares = dict(one.outside().select("cutoff", "unbounded").iter_rows()) if one.bounds is not None else {}
+    if one.compared is not None:
+        yield _bounded(one.name, one.compared, settings["cutoff"], shares[settings["cutoff"]])
+    cutoffs = settings["bound_cutoffs"]
+    if shares and len(cutoffs) > 1:
+        yield decide(
+            one.name,
+            "nDCGmin is unbounded for some queries at a large cutoff, and for none at a small one",
+            shares[min(cutoffs)] == 0 and shares[max(cutoffs)] > 0,
+            each({f"@{cutoff}": share for cutoff, share in shares.items()}, ".1%"),
+            shares,
+        )
+    if one.compared is not None:
+        yield from _of_measures(one.name, one.compared)
+
+
+def _bounded(name: str, compared: Compared, cutoff: int, outside: float) -> Finding:
+    values = dict(zip(NORMS, compared.scores.values, strict=True))
+    low, high = float(values["nDCGf"].min()), float(values["nDCGf"].max())
+    least, most = float(values["nDCGmin"].min()), float(values["nDCGmin"].max())
+    return decide(
+        name,
+        "Where documents are filtered out, nDCGf stays within 0 and 1, and nDCGmin does not",
+        low >= -_ROUNDING and high <= 1 + _ROUNDING and outside > 0,
+        f"at {cutoff}: nDCGf from {low:.3f} to {high:.3f}; nDCGmin from {least:.3f} to {most:.3f}, "
+        f"outside in {outside:.1%} of the queries",
+        *(low, high, least, most, outside),
+    )
+
+
+def _of_measures(name: str, compared: Compared) -> Iterator[Finding]:
+    """What the paper says of the three measures: orders of runs, stability, sensitivity, reliability."""
+    finding = partial(decide, name)
+    bounded = ("nDCGmin", "nDCGf")
+    tau = {pair: compared.tau(*pair) for pair in (("nDCGmin", "nDCGf"), ("nDCGorg", "nDCGmin"), ("nDCGorg", "nDCGf"))}
+    own, *others = tau.values()
+    yield finding(
+        "nDCGmin and nDCGf order the runs differently",
+        own < 1 - _ROUNDING,
+        f"τ {own:.4f}; with nDCGorg {others[0]:.4f} and {others[1]:.4f}",
+        tau,
+    )
+    error = {norm: np.array(compared.error(norm)) for norm in NORMS}
+    mean_error = {norm: float(rates.mean()) for norm, rates in error.items()}
+    yield finding(
+        "nDCGf and nDCGmin are more stable than nDCGorg, and less so for no number of topics",
+        all(_dominates(-error[norm], -error["nDCGorg"]) for norm in bounded),
+        f"mean error: {each(mean_error, '.2%')}",
+        mean_error,
+    )
+    yield finding(
+        "nDCGf is as stable as nDCGmin, or more",
+        mean_error["nDCGf"] <= mean_error["nDCGmin"] + ALIKE,
+        f"mean error: {_two(mean_error, '.2%')}; up to {ALIKE:.0%} apart is as stable",
+        mean_error,
+    )
+    power = {norm: np.array([compared.power(norm, level) for level in LEVELS]) for norm in NORMS}
+    at_alpha = {norm: compared.power(norm, ALPHA) for norm in NORMS}
+    yield finding(
+        "nDCGf and nDCGmin tell more pairs of runs apart than nDCGorg, and fewer at no level",
+        all(_dominates(power[norm], power["nDCGorg"]) for norm in bounded),
+        f"at {ALPHA:g}: {each(at_alpha, '.1%')}",
+        at_alpha,
+    )
+    mean_power = {norm: float(shares.mean()) for norm, shares in power.items()}
+    yield finding(
+        "nDCGf tells as many pairs of runs apart as nDCGmin, or more",
+        mean_power["nDCGf"] >= mean_power["nDCGmin"] - ALIKE,
+        f"mean over levels: {_two(mean_power, '.1%')}; up to {ALIKE:.0%} apart is as many",
+        mean_power,
+    )
+    phi = {norm: compared.phi(norm) for norm in NORMS}
+    yield finding(
+        "nDCGf and nDCGmin are more reliable than nDCGorg",
+        min(phi[norm] for norm in bounded) > phi["nDCGorg"],
+        f"Φ: {each(phi)}",
+        phi,
+    )
+    yield finding(
+        "nDCGf is more reliable than nDCGmin",
+        phi["nDCGf"] > phi["nDCGmin"],
+        f"Φ: {_two(phi, '.4f')}",
+        phi["nDCGf"],
+        phi["nDCGmin"],
+    )
+
+
+def _two(values: Mapping[str, float], form: str) -> str:
+    return each({norm: values[norm] for norm in ("nDCGf", "nDCGmin")}, form)
+
+
+def _dominates(curve: FloatArray, other: FloatArray) -> bool:
+    """Whether one curve is above the other somewhere, and below it nowhere."""
+    return bool((curve >= other).all() and (curve > other).any())

@@ -1,0 +1,181 @@
+"""What Kanoulas & Aslam (2009) found, and whether it holds for a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gainful.studies.findings import Finding, decide, each
+from gainful.studies.gain_discount.compute import (
+    DISCOUNTS,
+    GAINS,
+    TESTED,
+    Found,
+    gain_ratio,
+    labels_above,
+    share_below,
+)
+from gainful.tune.optimize.result import OPTIMAL, Part
+
+# The paper's lowest τ between the orders by the optimal discount and by log2 is .8581, and by gains .94.
+SAME_ORDER, SAME_ORDER_BY_GAIN = 0.85, 0.9
+# Discounts that move less of their weight than this are almost equal.
+ALMOST = 0.1
+ALPHA = 0.05
+
+
+def findings(one: Found, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """All that can be looked for in what was found, in the paper's order."""
+    deep, gain, cutoff = one.deep, one.deep_gain, settings["cutoff"]
+    if deep is not None:
+        yield _flatter(one)
+        yield from _of_topics(one.name, deep, settings["phi"])
+    if one.gains:
+        yield _alike_gains(one, settings["gain_cutoffs"])
+    if deep is not None and gain is not None:
+        yield from _of_gains(one.name, deep, gain)
+    if cutoff in one.both:
+        yield _independent(one.name, one.both[cutoff])
+    if deep is not None:
+        yield _same_order(one.name, deep)
+    if gain is not None:
+        yield _same_order_by_gain(one.name, gain)
+    if one.pairs:
+        yield _most_pairs(one, cutoff)
+
+
+def _flatter(one: Found) -> Finding:
+    weights = {k: (share_below(part[OPTIMAL]), share_below(part["log2"])) for k, part in sorted(one.discounts.items())}
+    return decide(
+        one.name,
+        "The optimal discount is less steep than log2, more of its weight being on the lower half of the ranks",
+        all(ours > theirs for ours, theirs in weights.values()),
+        "; ".join(f"@{k}: {ours:.3f} against {theirs:.3f}" for k, (ours, theirs) in weights.items()),
+        weights,
+    )
+
+
+def _of_topics(name: str, part: Part, target: float) -> Iterator[Finding]:
+    """What the paper says of discounts and how many topics they take; and beyond it, of topics held out."""
+    finding = partial(decide, name)
+    phi = {discount: part.phi(discount) for discount in (OPTIMAL, *DISCOUNTS)}
+    ours, next_best = phi[OPTIMAL], max(phi[discount] for discount in DISCOUNTS)
+    yield finding(
+        f"With the optimal discount fewest topics reach a Φ of {target:g}, on the topics it was fitted to",
+        all(ours >= theirs for theirs in phi.values()),
+        f"{_topics(part, tuple(phi))}; Φ {ours:.4f}, next {next_best:.4f}",
+        phi,
+    )
+    needed = {discount: part.topics_needed(discount) for discount in ("log2", "linear", "zipf")}
+    reached = {discount: topics for discount, topics in needed.items() if topics is not None}
+    if reached:
+        nearest = [discount for discount, topics in reached.items() if topics == min(reached.values())]
+        tie = f"; {' and '.join(nearest)} are equally near" if len(nearest) > 1 else ""
+        yield finding(
+            f"Of zipf, linear and log2, log2 is nearest to the optimum in the topics that a Φ of {target:g} takes",
+            nearest == ["log2"],
+            _topics(part, (OPTIMAL, *needed)) + tie,
+        )
+    if len(part[OPTIMAL].held_out):
+        means = {discount: float(part[discount].held_out.mean()) for discount in phi}
+        yield finding(
+            "Beyond the paper: the optimal discount is also the most reliable on topics it was not fitted to",
+            all(means[OPTIMAL] > means[discount] for discount in DISCOUNTS),
+            f"held-out Φ: {each(means)}",
+            means,
+        )
+
+
+def _alike_gains(one: Found, cutoffs: tuple[int, ...]) -> Finding:
+    parts = {k: part for k, part in one.gains.items() if k in cutoffs}
+    ours, linear = (
+        {f"@{k}": gain_ratio(part[name], labels_above(part)[-1]) for k, part in parts.items()}
+        for name in ("constrained", "linear")
+    )
+    top = f"{labels_above(next(iter(parts.values())))[-1]:g}"
+    return decide(
+        one.name,
+        "At most cutoffs, the optimal gains of the highest and the lowest label differ less than linear ones",
+        2 * sum(ours[k] < linear[k] for k in ours) > len(ours),
+        f"label {top} over the lowest: {each(ours, '.2f')}; linear {next(iter(linear.values())):.2f}",
+        ours,
+        linear,
+    )
+
+
+def _of_gains(name: str, discounts: Part, gains: Part) -> Iterator[Finding]:
+    phi = {gain: gains.phi(gain) for gain in ("constrained", *GAINS)}
+    yield decide(
+        name,
+        "Exponential gains make nDCG no more reliable than linear ones, as on two of the paper's three tracks",
+        phi["exp"] <= phi["linear"],
+        f"{_topics(gains, GAINS)}; Φ {phi['exp']:.4f} and {phi['linear']:.4f}",
+        phi["exp"],
+        phi["linear"],
+    )
+    by_discount, by_gain = np.ptp([discounts.phi(d) for d in (OPTIMAL, *DISCOUNTS)]), np.ptp(list(phi.values()))
+    yield decide(
+        name,
+        "The choice of the discount changes Φ more than the choice of the gain",
+        by_discount > by_gain,
+        f"largest less smallest Φ: {by_discount:.4f} by discounts, {by_gain:.4f} by gains",
+        by_discount,
+        by_gain,
+    )
+
+
+def _independent(name: str, part: Part) -> Finding:
+    moved = float(np.abs(part[OPTIMAL].discount - part["optimal discount"].discount).sum() / 2.0)
+    return decide(
+        name,
+        "The discount sought together with the gain is almost that for linear gains",
+        moved <= ALMOST,
+        f"{moved:.1%} of the weight is on other ranks; at most {ALMOST:.0%} is almost none",
+        moved,
+    )
+
+
+def _same_order(name: str, part: Part) -> Finding:
+    tau = {discount: _tau(part, OPTIMAL)[discount] for discount in ("log2", "linear", "zipf")}
+    return decide(
+        name,
+        "log2 orders the runs almost as the optimal discount does, and nearer to it than zipf",
+        tau["log2"] >= SAME_ORDER and tau["log2"] > tau["zipf"],
+        f"τ with the optimum: {each(tau)}",
+        tau,
+    )
+
+
+def _same_order_by_gain(name: str, part: Part) -> Finding:
+    tau = _tau(part, "constrained")["exp"]
+    return decide(
+        name,
+        "Exponential gains order the runs almost as the optimal gains do",
+        tau >= SAME_ORDER_BY_GAIN,
+        f"τ {tau:.4f}; at least {SAME_ORDER_BY_GAIN:g} is almost the same",
+        tau,
+    )
+
+
+def _most_pairs(one: Found, cutoff: int) -> Finding:
+    tests = zip(("optimal", *TESTED[1:]), one.pairs[cutoff].tests, strict=True)
+    power = {name: test.discriminative_power(ALPHA) for name, test in tests}
+    return decide(
+        one.name,
+        "nDCG with optimal gain and discount tells more pairs of runs apart than with those that people use",
+        all(power["optimal"] > theirs for name, theirs in power.items() if name != "optimal"),
+        f"at {ALPHA:g}: {each(power, '.1%')}",
+        power,
+    )
+
+
+def _topics(part: Part, names: tuple[str, ...]) -> str:
+    found = {name: part.topics_needed(name) for name in names}
+    return "topics: " + ", ".join(f"{name} {'none' if n is None else n}" for name, n in found.items())
+
+
+def _tau(part: Part, name: str) -> dict[str, float]:
+    return dict(zip(part.scores.measures, map(float, part.tau()[part.scores.measures.index(name)]), strict=True))

@@ -1,0 +1,158 @@
+"""What the study of incomplete judgments computes for one collection, by the layers below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from gainful.analyses.robustness import robustness
+from gainful.analyses.robustness.decisions import Decisions
+from gainful.analyses.robustness.result import Curve, Robustness
+from gainful.data.rankings import FloatArray
+from gainful.data.run import Run
+from gainful.results import Settings
+from gainful.studies.collections import StudyCollection, named
+
+MEASURES = ("bpref", "infAP", "nDCG")
+# What a curve has to exceed to be past its knee.
+KNEE = 0.9
+OF_ORDERS = ("Figure 1", "Table 3")
+OF_DECISIONS = ("Figure 2", "Table 4", "Table 5")
+OF_WEIGHTS = ("Figure 3",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """Which labels are relevant, and which more than that."""
+
+    relevant: float
+    highly: tuple[float, ...]
+
+    @classmethod
+    def of(cls, found: Robustness) -> Labels:
+        """Of the labels that documents have."""
+        first, *rest = (label for label in found.labels if label >= found.rel)
+        return cls(relevant=first, highly=tuple(rest))
+
+    def __str__(self) -> str:
+        return f"{self.relevant:g} relevant, {', '.join(f'{label:g}' for label in self.highly)} highly relevant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Depleted:
+    """What `robustness` says of one collection; the first three measures are bpref, infAP and binary nDCG."""
+
+    name: str
+    found: Robustness
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels below that of all judgments, at which there is nothing to see."""
+        return tuple(level for level in self.found.levels if level < 1)
+
+    def tau(self, measure: str) -> FloatArray:
+        """Mean τ over the trials, by level."""
+        return self.graded_tau(MEASURES.index(measure) - 2)
+
+    def graded_tau(self, weight: int) -> FloatArray:
+        """The same, of nDCG with the weight at that place; 0 is binary."""
+        means: FloatArray = self.found.taus.mean(axis=2)[weight + 2, : len(self.levels)]
+        return means
+
+    def decided(self, measure: str, what: str) -> FloatArray:
+        """Accuracy, g-mean or false positives, by level."""
+        return self.graded_decided(MEASURES.index(measure) - 2, what)
+
+    def graded_decided(self, weight: int, what: str) -> FloatArray:
+        """The same, of nDCG with the weight at that place; 0 is binary."""
+        cells = self.found.decisions[weight + 2][: len(self.levels)]
+        return np.array([getattr(cell, what) for cell in cells])
+
+    def knee(self, measure: str, by: Curve, *, sustained: bool = False) -> float | None:
+        """The lowest level at which a curve exceeds .9; sustained, from which on it does."""
+        found = self.found.knees(KNEE, by=by)[self.found.measures[MEASURES.index(measure)]]
+        return found.sustained if sustained else found.first
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Of the highly relevant, binary first; one only if graded nDCG is binary nDCG."""
+        return self.found.weights[: len(self.found.measures) - 2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Found:
+    """All that was found for one collection.
+
+    Parameters
+    ----------
+    one
+        The collection.
+    used
+        The same with the runs that returned enough.
+    depleted
+        What became of orders and decisions; None if that cannot be asked.
+    lacking
+        Exhibits that cannot be made, and why.
+    """
+
+    one: StudyCollection
+    used: StudyCollection
+    depleted: Depleted | None
+    lacking: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """Of the collection."""
+        return self.one.name
+
+
+def find(one: StudyCollection, settings: Settings) -> Found:
+    """What a collection allows."""
+    least = settings["least_returned"]
+    used = replace(one, runs=_complete(one, least))
+    if used.too_few is not None:
+        short = len(used.runs) < min(2, len(one.runs))
+        why = used.too_few + (f" that returned {least:.0%} of what they could" if short else "")
+        lacking = dict.fromkeys((*OF_ORDERS, *OF_DECISIONS, *OF_WEIGHTS), why)
+        return Found(one=one, used=used, depleted=None, lacking=lacking)
+    rel = settings["rel"]
+    of = "" if rel == 1 else f"(rel={rel!r})"
+    with named(one.name):
+        found = robustness(
+            used.qrels,
+            used.runs,
+            [f"bpref{of}", f"infAP{of}"],
+            weights=tuple(dict.fromkeys((1.0, *settings["weights"]))),  # 1 is binary
+            **{name: settings[name] for name in ("levels", "trials", "rel", "pairs", "alpha", "seed")},
+        )
+    return Found(one=one, used=used, depleted=Depleted(name=one.name, found=found), lacking=_lacking(found))
+
+
+def _lacking(found: Robustness) -> dict[str, str]:
+    """Exhibits that cannot be made, and why."""
+    lacking: dict[str, str] = {}
+    if np.isnan(found.taus).any():
+        lacking |= dict.fromkeys((*OF_ORDERS, *OF_WEIGHTS), "has runs that all score the same under all judgments")
+    if any(cells[0] == Decisions() for cells in found.decisions):
+        few = f"has no two runs that differ on enough topics for a test at alpha={found.alpha:g} to tell them apart"
+        lacking |= dict.fromkeys(OF_DECISIONS, few)
+    if found.weights == (1.0,):
+        lacking |= dict.fromkeys(OF_WEIGHTS, "was given no weights but 1, which is binary")
+    elif not Labels.of(found).highly:
+        lacking |= dict.fromkeys(OF_WEIGHTS, "has one relevant label only: graded nDCG is binary nDCG")
+    return lacking
+
+
+def _complete(one: StudyCollection, least: float) -> list[Run]:
+    """The runs that returned at least that share of what they could."""
+    topics = one.qrels.frame.select(pl.col("query_id").unique())
+    lists = [
+        run.frame.join(topics, on="query_id", how="semi").group_by("query_id").len()["len"].to_list()
+        for run in one.runs
+    ]
+    longest = max((length for found in lists for length in found), default=0)
+    # 0.95 · 20 topics · 5 documents must not ask for a document more.
+    wanted = least * longest * topics.height * (1.0 - 1e-12)
+    return [run for run, found in zip(one.runs, lists, strict=True) if sum(found) >= wanted]

@@ -1,0 +1,144 @@
+"""What Bompada et al. (SIGIR 2007) found, and whether the numbers of a collection say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from gainful.analyses.robustness.result import Curve
+from gainful.data.rankings import FloatArray
+from gainful.studies.findings import Finding, decide, each
+from gainful.studies.incomplete_judgments.compute import (
+    KNEE,
+    MEASURES,
+    OF_DECISIONS,
+    OF_ORDERS,
+    OF_WEIGHTS,
+    Depleted,
+    Found,
+)
+
+# 'As good as' forgives a point; 'about 1 %', what the paper says of graded and binary nDCG, is what rounds to it.
+AS_GOOD, ABOUT_ONE = 0.01, 0.015
+# What the paper calls low levels: extremely low ones, and those of its remarks on the g-mean.
+LOWEST, LOW = 0.05, 0.3
+
+
+def findings(one: Found) -> Iterator[Finding]:
+    """All that can be looked for in what was found, in the paper's order."""
+    for exhibits, of in ((OF_ORDERS, of_orders), (OF_DECISIONS, of_decisions), (OF_WEIGHTS, of_weights)):
+        if one.depleted is not None and exhibits[0] not in one.lacking:
+            yield from of(one.depleted)
+
+
+def of_orders(one: Depleted) -> Iterator[Finding]:
+    """What the paper says of the order of runs."""
+    finding = partial(decide, one.name)
+    bpref, infap, ndcg = (one.tau(measure) for measure in MEASURES)
+    most, levels = len(one.levels), np.array(one.levels)
+    highest = int((ndcg >= np.maximum(bpref, infap) - 1e-12).sum())
+    means = {measure: float(one.tau(measure).mean()) for measure in MEASURES}
+    yield finding(
+        "nDCG has the highest τ at most levels",
+        highest > most / 2,
+        f"at {highest} of {most} levels; mean τ of the levels: {each(means, '.3f')}",
+        means,
+    )
+    above = int((infap > bpref).sum())
+    at = f"at {above} of {most} levels"
+    yield finding("infAP has a higher τ than bpref at every level", above == most, at, infap, bpref)
+    yield _lowest_knee(one, "tau", "τ")
+    falls = {measure: 1.0 - float(one.tau(measure)[0]) for measure in MEASURES}
+    yield finding(
+        f"nDCG's curve is the flattest: at the lowest level, {levels[0]:g}, its τ has fallen least",
+        falls["nDCG"] < min(falls["bpref"], falls["infAP"]),
+        "by " + ", ".join(f"{fall:.3f} ({measure})" for measure, fall in falls.items()),
+        falls,
+    )
+    if (levels >= 0.4).any():
+        lowest = float(ndcg[levels >= 0.4].min())
+        claim = f"nDCG has a τ of {KNEE:g} with 40% of the judgments"
+        yield finding(claim, lowest >= KNEE, f"at least {lowest:.3f}", lowest)
+    if (levels <= LOWEST).any():
+        lowest = float(ndcg[levels <= LOWEST].min())
+        claim = f"nDCG has a τ above 0.5 with {LOWEST:.0%} of the judgments and fewer"
+        yield finding(claim, lowest > 0.5, f"{lowest:.3f}", lowest)
+
+
+def of_decisions(one: Depleted) -> Iterator[Finding]:
+    """What the paper says of tests of pairs."""
+    finding = partial(decide, one.name)
+    levels = np.array(one.levels)
+    behind, means = _behind(one, "accuracy")
+    yield finding(
+        "nDCG decides on pairs of runs as accurately as infAP, or more so, at every level",
+        (behind <= AS_GOOD).all(),
+        f"mean accuracy of the levels {each(means, '.3f')}; nDCG is behind infAP by at most "
+        f"{max(0.0, float(behind.max())):.3f}, at {int((behind > AS_GOOD).sum())} of {len(levels)} levels by more than "
+        f"{AS_GOOD:g}",
+        means,
+        behind,
+    )
+    if (levels <= LOWEST).any():
+        lowest = float(one.decided("nDCG", "accuracy")[levels <= LOWEST].min())
+        claim = f"nDCG decides with an accuracy above {KNEE:g} with {LOWEST:.0%} of the judgments and fewer"
+        yield finding(claim, lowest > KNEE, f"lowest accuracy {lowest:.3f}", lowest)
+    yield _lowest_knee(one, "accuracy", "accuracy")
+    lost = _means(one, "false_positive")
+    yield finding(
+        "nDCG loses fewer of the differences that all judgments tell than bpref and infAP",
+        lost["nDCG"] < min(lost["bpref"], lost["infAP"]),
+        f"mean share lost, of the levels: {each(lost, '.3f')}",
+        lost,
+    )
+    behind, means = _behind(one, "g_mean")
+    behind = behind[levels <= LOW]
+    if len(behind):
+        yield finding(
+            f"nDCG has as high a g-mean as infAP, or a higher one, with {LOW:.0%} of the judgments and fewer",
+            (behind <= AS_GOOD).all(),
+            f"mean g-mean of all levels {each(means, '.3f')}; nDCG is behind infAP by at most "
+            f"{max(0.0, float(behind.max())):.3f}",
+            means,
+            behind,
+        )
+
+
+def of_weights(one: Depleted) -> Iterator[Finding]:
+    """What the paper says of binary and graded nDCG."""
+    curves: dict[str, list[FloatArray]] = {
+        "keeps the order of runs as binary nDCG does: τ": [one.graded_tau(at) for at in range(len(one.weights))],
+        "decides on pairs of runs as binary nDCG does: accuracy": [
+            one.graded_decided(at, "accuracy") for at in range(len(one.weights))
+        ],
+    }
+    for what, (binary, *graded) in curves.items():
+        for weight, curve in zip(one.weights[1:], graded, strict=True):
+            apart = np.abs(curve - binary)
+            yield decide(
+                one.name,
+                f"graded nDCG, weight {weight:g}, {what} differs by about 1% (at most {ABOUT_ONE:g} on average)",
+                float(apart.mean()) <= ABOUT_ONE,
+                f"by {apart.mean():.3f} on average over the levels, {apart.max():.3f} at most",
+                apart,
+            )
+
+
+def _lowest_knee(one: Depleted, by: Curve, what: str) -> Finding:
+    knees = {measure: one.knee(measure, by) for measure in MEASURES}
+    never = 2.0
+    own, *others = (knees[measure] or never for measure in ("nDCG", "bpref", "infAP"))
+    evidence = ", ".join(f"{measure} {'never' if level is None else f'{level:g}'}" for measure, level in knees.items())
+    claim = f"nDCG's {what} exceeds {KNEE:g} at a lower level than those of bpref and infAP"
+    return decide(one.name, claim, own < min(others), evidence)
+
+
+def _behind(one: Depleted, what: str) -> tuple[FloatArray, dict[str, float]]:
+    """By level, how far nDCG is behind infAP; and the means of all measures."""
+    return one.decided("infAP", what) - one.decided("nDCG", what), _means(one, what)
+
+
+def _means(one: Depleted, what: str) -> dict[str, float]:
+    return {measure: float(np.mean(one.decided(measure, what))) for measure in MEASURES}

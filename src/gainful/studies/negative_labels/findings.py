@@ -1,0 +1,137 @@
+"""What Gienapp et al. (CIKM 2020) found, and whether the numbers of a collection say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from gainful.analyses.boundedness.result import Boundedness
+from gainful.results import plural
+from gainful.studies.findings import Finding, decide, each
+from gainful.studies.negative_labels.compute import ALPHA, NORMS, PAIRS, Compared, Found, pair_of
+
+# Coefficients closer than the last digit that the paper prints are equal.
+PRINTED = 0.001
+# What the paper calls almost perfect starts at .96, and nearly indistinguishable curves are within two points.
+SAME_ORDER, SAME_POWER = 0.95, 0.02
+
+
+def findings(one: Found) -> Iterator[Finding]:
+    """All that can be looked for in what was found, in the paper's order."""
+    if one.bounds.negative:
+        yield of_judgments(one.name, one.bounds)
+    if one.compared is not None:
+        yield from of_runs(one.compared)
+
+
+def of_judgments(name: str, found: Boundedness) -> Finding:
+    """What the paper says of judgments alone."""
+    row = found.shares().row(0, named=True)
+    below, deep = row["share_below_0"], row["share_at_most_minus_1"]
+    evidence = f"{below:.0%} of the topics below 0, {deep:.0%} at most -1; published 70 to 100 % and 8 to 68 %"
+    return decide(name, "in most topics nDCGorg can fall below 0", below > 0.5, evidence, below, deep)
+
+
+def of_runs(one: Compared) -> Iterator[Finding]:
+    """What the paper says of runs."""
+    finding = partial(decide, one.name)
+
+    def by_cutoff(of: Any, norms: Sequence[str], form: str = ".3f") -> tuple[str, list[float]]:
+        """Evidence, and the numbers in it."""
+        values = {k: {norm: of(norm, k) for norm in norms} for k in one.cutoffs}
+        text = "; ".join(f"@{k} {each(some, form)}" for k, some in values.items())
+        return text, [value for some in values.values() for value in some.values()]
+
+    lowest = one.lowest_mean
+    yield finding(
+        "no run has a negative mean nDCGorg",
+        lowest >= 0,
+        f"lowest mean {lowest:.4f}; of single topics, {one.negative_rankings} rankings are below 0",
+        lowest,
+    )
+    rho = {pair: one.rho(*pair) for pair in PAIRS}
+    orders = each({f"ρ of {pair_of(pair)}": value for pair, value in rho.items()}, ".3f")
+    yield finding(
+        f"nDCGmin reproduces the order of runs by nDCGorg (ρ of at least {SAME_ORDER:g})",
+        rho["nDCGorg", "nDCGmin"] >= SAME_ORDER,
+        orders,
+        rho,
+    )
+    yield finding(
+        "nDCG0 departs further from the order of runs by nDCGorg than nDCGmin",
+        rho["nDCGorg", "nDCG0"] < rho["nDCGorg", "nDCGmin"] - PRINTED,
+        orders,
+        rho,
+    )
+    for by, of in (("Φ", one.phi), ("Eρ², which the paper does not give", one.erho2)):
+        yield finding(
+            f"nDCGmin is at least as reliable as nDCG0 at every cutoff, by {by}",
+            all(of("nDCGmin", k) >= of("nDCG0", k) - PRINTED for k in one.cutoffs),
+            *by_cutoff(of, ("nDCG0", "nDCGmin")),
+        )
+    yield finding(
+        "nDCGorg is less reliable than nDCG0 and nDCGmin at every cutoff, by Φ, as on one of the paper's two tracks",
+        all(one.phi("nDCGorg", k) < one.phi(n, k) - PRINTED for k in one.cutoffs for n in ("nDCG0", "nDCGmin")),
+        *by_cutoff(one.phi, NORMS),
+    )
+    yield from _stability(one)
+    yield finding(
+        f"nDCGmin tells at least as many pairs of runs apart as nDCGorg at every cutoff (at {ALPHA:g}; up to "
+        f"{100 * SAME_POWER:g} points fewer are as many)",
+        all(one.power("nDCGmin", k) >= one.power("nDCGorg", k) - SAME_POWER - 1e-12 for k in one.cutoffs),
+        *by_cutoff(one.power, ("nDCGorg", "nDCGmin"), ".1%"),
+    )
+    yield finding(
+        f"nDCG0 tells fewer pairs of runs apart than nDCGmin at every cutoff (at {ALPHA:g})",
+        all(one.power("nDCG0", k) < one.power("nDCGmin", k) for k in one.cutoffs),
+        *by_cutoff(one.power, ("nDCG0", "nDCGmin"), ".1%"),
+    )
+
+
+def _stability(one: Compared) -> Iterator[Finding]:
+    """What the paper says of error rates."""
+    finding = partial(decide, one.name)
+    sizes, deepest, shallowest = one.sizes, max(one.cutoffs), min(one.cutoffs)
+    most = plural(sizes[-1], "topic")
+    fuzzy = {norm: one.error(norm, deepest) for norm in NORMS}
+    exact = {norm: one.exact_error(norm) for norm in NORMS}
+    if len(sizes) > 1:
+        ends = ", ".join(f"{norm} {rates[0]:.1%} to {rates[-1]:.1%}" for norm, rates in fuzzy.items())
+        yield finding(
+            "more topics mean a lower error rate, by all three",
+            all(one.error(n, k)[-1] < one.error(n, k)[0] for n in NORMS for k in one.cutoffs),
+            f"@{deepest}, {sizes[0]} to {sizes[-1]} topics: {ends}",
+            *fuzzy.values(),
+        )
+    ties = each({norm: one.ties(norm, deepest)[-1] for norm in NORMS}, ".0%")
+    yield finding(
+        f"nDCGmin has the lowest error rate at every number of topics, @{deepest}",
+        _lowest(fuzzy) == len(sizes),
+        f"at {_lowest(fuzzy)} of {len(sizes)} numbers of topics; with {most} ties are {ties}",
+        *fuzzy.values(),
+    )
+    yield finding(
+        f"nDCGmin has the lowest error rate, @{deepest}, even if no two means count as equal (fuzziness 0), which the "
+        "paper does not give",
+        _lowest(exact) == len(sizes),
+        f"at {_lowest(exact)} of {len(sizes)} numbers of topics; with {most} "
+        + each({norm: rates[-1] for norm, rates in exact.items()}, ".1%"),
+        *exact.values(),
+    )
+    if deepest > shallowest:
+        rise = {n: 100 * (one.error(n, deepest)[-1] - one.error(n, shallowest)[-1]) for n in NORMS}
+        yield finding(
+            "deeper cutoffs raise the error rate of nDCGorg and nDCG0, not that of nDCGmin",
+            rise["nDCGorg"] > 0 and rise["nDCG0"] > 0 and rise["nDCGmin"] <= 0,
+            f"from @{shallowest} to @{deepest}, {most}: "
+            + ", ".join(f"{norm} {value:+.1f} points" for norm, value in rise.items()),
+            rise,
+        )
+
+
+def _lowest(rates: dict[str, tuple[float, ...]]) -> int:
+    """At how many numbers of topics nDCGmin's error rate is the lowest, or as low."""
+    return sum(
+        own <= min(other) for own, *other in zip(rates["nDCGmin"], rates["nDCGorg"], rates["nDCG0"], strict=True)
+    )
