@@ -54,10 +54,10 @@ def threshold_row() -> None:
     for topics in (2500, 5000, 10_000):
         qrels, run = _judged(topics)
         began = time.perf_counter()
-        curve = gf.threshold_curve(qrels, run)
+        curve = gf.threshold.curve(qrels, run)
         taken = time.perf_counter() - began
         for at in np.linspace(1, len(curve) - 1, 12).astype(int):
-            kept = gf.apply_threshold(run, threshold=curve.thresholds[at])
+            kept = gf.threshold.apply(run, threshold=curve.thresholds[at])
             assert abs(gf.evaluate(qrels, kept, "nDCGf@3").values.mean() - curve.score[at]) < 1e-10
         print(f"  {topics * 100:>9,} documents: {taken:.2f} s; 12 cuts checked by evaluating them", flush=True)
 

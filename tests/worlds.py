@@ -156,3 +156,15 @@ def worked_example(**policies: Any) -> Rankings:
     qrels = {"q": {"a": 2.0, "b": 1.0, "c": 0.0, "d": -2.0, "e": 1.0, "f": None}}
     rows = [("q", doc, float(-at)) for at, doc in enumerate("caudbf")]
     return World(qrels, {"run": rows}).align(**policies)
+
+
+def filterable(seed: int, topics: int = 12, docs: int = 6):
+    """Judgments, a run, and filter scores; all values few enough to tie."""
+    rng = np.random.default_rng(seed)
+    qrels, run, filters = {}, {}, {}
+    for topic in map(str, range(topics)):
+        labels = rng.choice([-2, 0, 1, 2], docs, p=[0.4, 0.2, 0.2, 0.2])
+        qrels[topic] = {f"d{i}": int(label) for i, label in enumerate(labels)}
+        run[topic] = {f"d{i}": round(label + rng.normal(0, 2), 1) for i, label in enumerate(labels)}
+        filters[topic] = {f"d{i}": round(label + rng.normal(0, 2), 1) for i, label in enumerate(labels)}
+    return qrels, run, filters

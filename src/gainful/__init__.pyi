@@ -49,13 +49,11 @@ from .pages import report as report
 from .results import Note as Note
 from .results import Result as Result
 from .results import Table as Table
+from .tune import threshold as threshold
 from .tune.optimize import optimize as optimize
 from .tune.optimize.result import Optimum as Optimum
-from .tune.threshold import fit_threshold as fit_threshold
-from .tune.threshold import threshold_curve as threshold_curve
-from .tune.threshold.curve import ThresholdCurve as ThresholdCurve
 from .tune.threshold.result import Threshold as Threshold
-from .tune.threshold.result import apply_threshold as apply_threshold
+from .tune.threshold.result import ThresholdCurve as ThresholdCurve
 from .verbs.align import align as align
 from .verbs.compare import compare as compare
 from .verbs.compare.result import Comparison as Comparison

@@ -34,7 +34,7 @@ print(gf.stability(scores, draws=50).to_dict())
 print(gf.sensitivity(scores, resamples=100).to_dict())
 print(gf.agreement(scores, resamples=50).to_dict())
 print(gf.robustness(qrels, runs, "AP", levels=[0.2, 0.5], trials=2).to_dict())
-print(gf.fit_threshold(qrels, "c/runs/" + sys.argv[1], resamples=50, repeats=2).to_dict())
+print(gf.threshold.fit(qrels, "c/runs/" + sys.argv[1], resamples=50, repeats=2).to_dict())
 """
 USUAL = (1 << 19, 1 << 23, 1 << 18, 1 << 20, 1 << 27, 1 << 23, 1 << 20)
 SETTINGS = {

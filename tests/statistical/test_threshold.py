@@ -47,7 +47,7 @@ def test_the_risk_is_as_promised(separate):
     losses, lowest = [], []
     for _ in range(draws):
         qrels, run, other, _ = topics_of(rng, topics)
-        cut = gf.fit_threshold(
+        cut = gf.threshold.fit(
             qrels, run, filter_run=other if separate else None, risk=alpha, resamples=1, folds=2, repeats=1
         )
         for found, threshold in ((losses, cut.threshold), (lowest, cut.safe_from[0])):
@@ -64,11 +64,11 @@ def test_held_out_gain_is_honest_and_the_other_is_not():
     """The true gain of a threshold is its gain on 4,000 other topics."""
     rng = np.random.default_rng(6)
     qrels, run, _, _ = topics_of(rng, 4000)
-    truth = gf.threshold_curve(qrels, run)
+    truth = gf.threshold.curve(qrels, run)
     true, own, held_out = [], [], []
     for _ in range(150):
         qrels, run, _, _ = topics_of(rng, 24)
-        cut = gf.fit_threshold(qrels, run, resamples=1, folds=8, repeats=3)
+        cut = gf.threshold.fit(qrels, run, resamples=1, folds=8, repeats=3)
         number = np.searchsorted(-truth.thresholds, -cut.threshold, side="right") - 1
         true.append(truth.score[number] - truth.score[-1])
         own.append(cut.gain)
@@ -82,12 +82,12 @@ def test_the_interval_of_the_threshold_covers():
     """The best threshold of the source lies in the interval of a threshold chosen from 60 of its topics."""
     rng = np.random.default_rng(7)
     qrels, run, _, _ = topics_of(rng, 4000)
-    truth = gf.threshold_curve(qrels, run)
+    truth = gf.threshold.curve(qrels, run)
     best = truth.thresholds[1:][np.argmax(truth.score[1:])]
     inside = 0
     for _ in range(100):
         qrels, run, _, _ = topics_of(rng, 60)
-        cut = gf.fit_threshold(qrels, run, resamples=200, folds=2, repeats=1, confidence=0.9)
+        cut = gf.threshold.fit(qrels, run, resamples=200, folds=2, repeats=1, confidence=0.9)
         inside += cut.threshold_interval[0] <= best <= cut.threshold_interval[1]
     # A maximum is no mean: percentiles are near their level, not at it.
     assert 82 <= inside <= 98
@@ -105,8 +105,8 @@ class TestWebTrack2012:
     def test_own_scores(self, name):
         """No threshold on query likelihood beats none, and the held-out gain says that choosing one would hurt."""
         qrels, run = DATA / "web-track/qrels.web.2012.txt.gz", web_2012(name)
-        cut = gf.fit_threshold(qrels, run, measure="nDCGf@20", resamples=100)
-        kept = gf.apply_threshold(run, cut)
+        cut = gf.threshold.fit(qrels, run, measure="nDCGf@20", resamples=100)
+        kept = gf.threshold.apply(run, cut)
         assert gf.evaluate(qrels, kept, "nDCGf@20").values.mean() == pytest.approx(cut.curve.score[cut.number])
         assert cut.curve.score[-1] == pytest.approx(gf.evaluate(qrels, run, "nDCGf@20").values.mean())
         assert cut.gain == 0.0
@@ -117,14 +117,14 @@ class TestWebTrack2012:
         """What docs/where-to-cut.md says about gains of -10: a gain, and nothing of worth is left."""
         qrels = gf.read_qrels(DATA / "web-track/qrels.web.2012.txt.gz")
         measure = "nDCGf(gain={-2: -10})@20"
-        cut = gf.fit_threshold(qrels, web_2012(name), measure=measure, resamples=100)
+        cut = gf.threshold.fit(qrels, web_2012(name), measure=measure, resamples=100)
         assert cut.gain == pytest.approx(gain, abs=5e-5)
         assert cut.held_out.gain == pytest.approx(held_out, abs=5e-5)
         assert cut.held_out.low > 0
         assert cut.curve.kept[cut.number] == 8
         assert cut.curve.filtered_good[cut.number] == 1.0
         assert cut.remarks()[-1] == "note: nothing is better than an empty answer"
-        assert gf.fit_threshold(qrels, web_2012(f"{name}-filtered"), measure=measure, resamples=100).gain == 0.0
+        assert gf.threshold.fit(qrels, web_2012(f"{name}-filtered"), measure=measure, resamples=100).gain == 0.0
 
     @pytest.mark.parametrize(("name", "gain"), [("ql-cata", 0.0979), ("ql-catb", 0.0700)])
     def test_spam_filter(self, name, gain):
@@ -133,7 +133,7 @@ class TestWebTrack2012:
         passed = web_2012(f"{name}-filtered").frame.select("query_id", "doc_id", score=pl.lit(1.0))
         flags = run.frame.select("query_id", "doc_id").join(passed, on=["query_id", "doc_id"], how="left")
         filters = gf.Run(flags.with_columns(pl.col("score").fill_null(0.0)), "spam")
-        cut = gf.fit_threshold(qrels, run, measure="nDCGf@20", filter_run=filters, resamples=100)
+        cut = gf.threshold.fit(qrels, run, measure="nDCGf@20", filter_run=filters, resamples=100)
         expected = gf.evaluate(qrels, [run, web_2012(f"{name}-filtered")], "nDCGf@20").values[0].mean(axis=1)
         assert (cut.threshold, cut.gain) == (1.0, pytest.approx(expected[1] - expected[0]))
         assert cut.gain == pytest.approx(gain, abs=5e-5)

@@ -85,7 +85,7 @@ class Call:
                 if isinstance(item, str) and item.startswith("@"):  # a measure in a file
                     yield item[1:]
                 # The --test of `compare` is a word, that of `ltrf train` a path.
-                elif isinstance(item, Path) or (name in ("filter_run", "also") and isinstance(item, str)):
+                elif isinstance(item, Path) or (name in ("filter_run", "also", "cut") and isinstance(item, str)):
                     yield str(item)
 
     def result(self) -> Any:

@@ -24,8 +24,8 @@ from gainful.ltrf.settings import Settings, differing
 from gainful.ltrf.targets import LOSSES, Loss, Scale, check_loss
 from gainful.ltrf.training import Parts, evaluate_parts, prepare, repeated_by, train_parts
 from gainful.stats.choices import Correction
-from gainful.tune.threshold import threshold_curve
-from gainful.tune.threshold.curve import ThresholdCurve
+from gainful.tune import threshold as thresholds
+from gainful.tune.threshold.result import ThresholdCurve
 from gainful.verbs.compare import compare as compare_runs
 from gainful.verbs.compare.result import Comparison
 
@@ -210,7 +210,7 @@ def compare(
         scores=scores,
         tests=compare_runs(scores, correction=correction),
         rankers=rankers,
-        curves={loss: threshold_curve(qrels, run, measure=f"nDCGf@{cutoff}") for loss, run in every.items()},
+        curves={loss: thresholds.curve(qrels, run, measure=f"nDCGf@{cutoff}") for loss, run in every.items()},
         seconds=seconds,
         queries=(len(parts.train.sizes), len(parts.validation.sizes), len(unseen.sizes)),
         cutoff=cutoff,

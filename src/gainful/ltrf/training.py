@@ -21,7 +21,7 @@ from gainful.ltrf.ranker import FRanker, Model
 from gainful.ltrf.settings import Settings
 from gainful.ltrf.targets import FloatArray, Loss, Scale, check_loss, read_scale
 from gainful.ltrf.validation import Validation
-from gainful.tune.threshold import fit_threshold, threshold_curve
+from gainful.tune import threshold as thresholds
 from gainful.verbs.evaluate import evaluate
 
 # Points of the validation curve that are kept.
@@ -196,7 +196,7 @@ def train_parts(
     judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
     best = judged.best(scores)
     qrels, run = validation.qrels(scale), validation.run(scores, loss)
-    curve = threshold_curve(qrels, run, measure=f"nDCGf@{cutoff}")
+    curve = thresholds.curve(qrels, run, measure=f"nDCGf@{cutoff}")
     at = curve.thinned(_POINTS)
     at = at[np.isfinite(curve.thresholds[at])]
     found: dict[str, Any] = {
@@ -206,7 +206,7 @@ def train_parts(
     }
     threshold = best.threshold
     if risk is not None:
-        cut = fit_threshold(
+        cut = thresholds.fit(
             qrels, run, measure=f"nDCGf@{cutoff}", risk=risk, resamples=1, folds=2, repeats=1, seed=seed
         )
         threshold = cut.threshold

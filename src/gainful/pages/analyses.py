@@ -21,7 +21,7 @@ from gainful.data.run import Run
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError, PolicyError
 from gainful.measures import Measure
-from gainful.tune.threshold import threshold_curve
+from gainful.tune import threshold
 
 # Runs whose threshold curve is drawn, the best first.
 MOST_CURVES = 6
@@ -276,7 +276,7 @@ def cut(task: Task) -> Content:
     if not task.has_negative():
         return {"absent": "No label is negative: there is nothing that a threshold should keep from being shown."}
     measure = _filtering(task)
-    curves = [threshold_curve(task.qrels, run, measure=measure, **task.all_policies()) for run in _best(task, measure)]
+    curves = [threshold.curve(task.qrels, run, measure=measure, **task.all_policies()) for run in _best(task, measure)]
     columns = [
         ("run", "text"),
         (f"{measure} uncut", "score"),
@@ -287,28 +287,28 @@ def cut(task: Task) -> Content:
     rows = []
     for curve in curves:
         best = curve.best
-        threshold = float(curve.thresholds[best])
+        at = float(curve.thresholds[best])
         rows.append(
             [
                 *(curve.run, float(curve.score[-1]), float(curve.score[best])),
-                None if threshold == float("inf") else threshold,
+                None if at == float("inf") else at,
                 float(curve.kept[best] / curve.documents) if curve.documents else None,
                 *(float(curve.forbidden[-1]), float(curve.forbidden[best])),
             ]
         )
     first = curves[0]
     uncut, best_score = float(first.score[-1]), float(first.score[first.best])
-    if not first.lower and best_score > uncut + 5e-5:
+    if first.higher == "better" and best_score > uncut + 5e-5:
         task.findings.append(
             f"A threshold on its scores, chosen on these topics, would lift {first.run} from {uncut:.3f} to "
             f"{best_score:.3f} in {measure}."
         )
     notes = ["The best threshold has seen these topics: 'gainful threshold fit' tells what it is worth on others."]
     return {
-        "figures": [figure(curve.draw(curve.best), curve.run) for curve in curves],
+        "figures": [figure(curve.chart(), curve.run) for curve in curves],
         "table": table(columns, rows),
         "notes": notes,
-        "line": str(curves[0]),
+        "line": str(curves[0].settings),
     }
 
 

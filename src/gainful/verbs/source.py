@@ -6,11 +6,11 @@ Nothing heavy is imported before it is needed: the command line reads signatures
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from gainful.data.policies import Policies, PolicyOptions
 from gainful.engine.options import Dask, Engine
-from gainful.errors import DataError, GainfulError, PolicyError
+from gainful.errors import DataError, GainfulError, PolicyError, did_you_mean
 from gainful.results import Settings, plural
 
 if TYPE_CHECKING:
@@ -48,6 +48,19 @@ class Options(PolicyOptions, total=False):
     engine: Engine
     keep_going: bool
     lower_is_better: Sequence[str]
+
+
+def check_options(options: Mapping[str, Any], allowed: type) -> None:
+    """Refuse keywords that a `TypedDict` of options does not have, and values that its types do not list."""
+    known = get_type_hints(allowed)
+    for name, value in options.items():
+        if name not in known:
+            raise TypeError(
+                f"unexpected keyword {name!r}; expected a parameter of this function, or {', '.join(known)}"
+            )
+        if get_origin(known[name]) is Literal and value not in (values := get_args(known[name])):
+            hint = did_you_mean(str(value), values)
+            raise PolicyError(f"{name}: expected one of {', '.join(values)}, got {value!r}.{hint}")
 
 
 def policies_of(options: Mapping[str, Any], **usual: Any) -> Policies:

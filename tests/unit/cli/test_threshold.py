@@ -42,7 +42,7 @@ class TestFit:
     def test_json_is_what_the_function_returns(self, gainful, files):
         words = ("threshold", "fit", *files, "--max-forbidden", ".1", "--seed", "3", "--resamples", "50")
         content = json.loads(gainful(*words, "--format", "json").out)
-        found = gf.fit_threshold(*files, max_forbidden=0.1, seed=3, resamples=50)
+        found = gf.threshold.fit(*files, max_forbidden=0.1, seed=3, resamples=50)
         assert content == json.loads(json.dumps(found.to_dict()))
 
     def test_csv(self, gainful, files):
@@ -114,7 +114,7 @@ class TestApply:
         gainful("threshold", "fit", *files, *filters, "--save", tmp_path / "cut.json")
         words = ("threshold", "apply", files[1], "--cut", tmp_path / "cut.json", "-o", tmp_path / "out.txt")
         assert gainful(*words, *filters).status == 0
-        expected = gf.apply_threshold(files[1], tmp_path / "cut.json", filter_run=tmp_path / "spam.txt")
+        expected = gf.threshold.apply(files[1], tmp_path / "cut.json", filter_run=tmp_path / "spam.txt")
         assert gf.read_run(tmp_path / "out.txt").frame["doc_id"].equals(expected.frame["doc_id"])
         status, _, err = gainful(*words)
         assert (status, err) == (
@@ -184,7 +184,7 @@ class TestCurve:
         run = sorted((tmp_path / "c/runs").iterdir())[0]
         status, out, err = gainful("threshold", "curve", tmp_path / "c/qrels.txt", run, "-m", "nDCGf@10")
         assert status == 0
-        curve = gf.threshold_curve(tmp_path / "c/qrels.txt", run, measure="nDCGf@10")
+        curve = gf.threshold.curve(tmp_path / "c/qrels.txt", run, measure="nDCGf@10")
         lines = out.splitlines()[2:]
         assert len(lines) <= 20 < len(curve)
         assert f"note: {len(lines)} of {len(curve)} thresholds; --format csv has them all\n" in err

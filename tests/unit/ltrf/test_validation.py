@@ -1,4 +1,4 @@
-"""The threshold that training chooses is the one that `fit_threshold` finds, by other code."""
+"""The threshold that training chooses is the one that `gf.threshold.fit` finds, by other code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_best_threshold(seed, cutoff):
     for query, (start, end) in enumerate(zip(ends - sizes, ends, strict=True)):
         qrels[f"q{query}"] = {ids[d]: float(SCALE.gain(labels[d])) for d in range(start, end)}
         run[f"q{query}"] = {ids[d]: float(scores[d]) for d in range(start, end)}
-    cut = gf.fit_threshold(qrels, run, measure=f"nDCGf@{cutoff}", resamples=1, folds=2, repeats=1)
+    cut = gf.threshold.fit(qrels, run, measure=f"nDCGf@{cutoff}", resamples=1, folds=2, repeats=1)
     assert found.value == pytest.approx(float(cut.curve.score[cut.number]), abs=1e-12)
     # Scores are whole tenths: halfway down to the next lower one keeps the same documents.
     assert (scores >= found.threshold).tolist() == (scores >= cut.threshold).tolist()

@@ -75,7 +75,7 @@ class TestNumbers:
         over = gf.boundedness(made.qrels, made.runs, cutoff=10).runs()["over"].to_list()
         assert [row[2] for row in section(found, "boundedness")["table"]["rows"]] == over
         best = made.runs[int(scores["nDCGf@10"].values.mean(axis=1).argmax())]
-        curve = gf.threshold_curve(made.qrels, best, measure="nDCGf@10")
+        curve = gf.threshold.curve(made.qrels, best, measure="nDCGf@10")
         assert section(found, "threshold")["table"]["rows"][0][:3] == [best.name, curve.score[-1], curve.score.max()]
 
     def test_every_section_has_a_figure_and_a_table(self, found):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import gainful as gf
 import reference
 from gainful.measures import REGISTRY, Measure, parse_measure
-from gainful.tune.threshold import fit_threshold, threshold_curve
 from worlds import DOC_IDS, SCORES, World, measures, qrels_of, run_of, worlds
 
 AVERAGED = tuple(name for name, definition in REGISTRY.items() if definition.summary == "mean")
@@ -64,7 +64,7 @@ class TestCurves:
     @given(worlds(systems=1), measures(AVERAGED), st.sampled_from(("trec", "order")))
     def test_one_score(self, world, measure, ties):
         usable(world)
-        curve = threshold_curve(qrels_of(world.qrels), run_of(world.runs["run0"]), measure=measure, ties=ties)
+        curve = gf.threshold.curve(qrels_of(world.qrels), run_of(world.runs["run0"]), measure=measure, ties=ties)
         expected = brute(world, measure, ties=ties)
         assert curve.thresholds.tolist() == [threshold for threshold, _, _ in expected]
         assert curve.kept.tolist() == [kept for _, kept, _ in expected]
@@ -75,7 +75,7 @@ class TestCurves:
     def test_separate_scores(self, data, world, measure, ties):
         usable(world)
         filters, run = filter_rows(data, world)
-        curve = threshold_curve(
+        curve = gf.threshold.curve(
             qrels_of(world.qrels), run_of(world.runs["run0"]), measure=measure, filter_run=run, ties=ties
         )
         expected = brute(world, measure, filters, ties=ties)
@@ -90,7 +90,7 @@ class TestCurves:
         judged = [row for row in rows if world.qrels[row[0]].get(row[1]) is not None]
         assume(judged if unjudged == "condensed" else rows)
         filters, run = filter_rows(data, world) if separate else (None, None)
-        curve = threshold_curve(
+        curve = gf.threshold.curve(
             qrels_of(world.qrels),
             run_of(world.runs["run0"]),
             measure=f"nDCGf@{cutoff}",
@@ -112,7 +112,7 @@ class TestCurves:
         usable(world)
         expected = brute(world, measure, degenerate=degenerate)
         assume(not any(math.isnan(mean) for _, _, mean in expected))
-        curve = threshold_curve(
+        curve = gf.threshold.curve(
             qrels_of(world.qrels), run_of(world.runs["run0"]), measure=measure, degenerate=degenerate
         )
         assert curve.score == pytest.approx([mean for _, _, mean in expected], rel=1e-9, abs=1e-9)
@@ -132,7 +132,7 @@ class TestBest:
     def test_is_that_of_brute_force(self, data, world, measure, separate):
         usable(world)
         filters, run = filter_rows(data, world) if separate else (None, None)
-        cut = fit_threshold(
+        cut = gf.threshold.fit(
             qrels_of(world.qrels),
             run_of(world.runs["run0"]),
             measure=measure,
@@ -162,7 +162,7 @@ def test_hundreds_of_larger_problems_with_ties(seed):
     world = World(qrels, {"run0": rows})
     other = run_of([(topic, doc, score) for (topic, doc), score in filters.items()], "filter")
     for given_filters, run in ((None, None), (filters, other)):
-        cut = fit_threshold(qrels_of(qrels), run_of(rows), filter_run=run, resamples=1, repeats=1)
+        cut = gf.threshold.fit(qrels_of(qrels), run_of(rows), filter_run=run, resamples=1, repeats=1)
         best, threshold = brute_best(brute(world, measure, given_filters), False)
         assert cut.curve.score[cut.number] == pytest.approx(best, abs=1e-12)
         assert cut.threshold == threshold
@@ -181,7 +181,7 @@ class TestGrid:
         settings = {"measure": "RBP", "filter_run": run}
         qrels, rows = qrels_of(self.WORLD.qrels), run_of(self.WORLD.runs["run0"])
         monkeypatch.setattr("gainful.tune.threshold.sweep.MOST_CELLS", 80 * 6)
-        curve = threshold_curve(qrels, rows, **settings)
+        curve = gf.threshold.curve(qrels, rows, **settings)
         assert not curve.exact
         expected = brute(self.WORLD, parse_measure("RBP"), filters if separate else None)
         means = [mean for _, _, mean in expected]
@@ -189,13 +189,31 @@ class TestGrid:
         assert curve.score[at] == pytest.approx([means[i] for i in at])
         # Between two points of the grid the curve stays where it was.
         assert len(set(curve.score.tolist())) <= len(at)
-        assert str(curve).count("(on a grid)") == 1
-        cut = fit_threshold(qrels, rows, **settings, resamples=1, repeats=1)
-        assert f"note: RBP was computed on a grid of the {len(means) - 1} thresholds" in cut.remarks()
+        note = f"RBP was computed on a grid of the {len(means) - 1} thresholds."
+        for found in (curve, gf.threshold.fit(qrels, rows, **settings, resamples=1, repeats=1)):
+            assert [each.text for each in found.notes() if each.code == "grid"] == [note]
+
+    @pytest.mark.parametrize(("lists", "exact"), [(16, False), (17, True)])
+    def test_every_list_is_scored_while_there_is_room_for_all(self, monkeypatch, lists, exact):
+        # 80 documents, and topics of 16: each can show 0 to 16 of them, which are 17 lists.
+        monkeypatch.setattr("gainful.tune.threshold.sweep.MOST_CELLS", 80 * lists)
+        curve = gf.threshold.curve(qrels_of(self.WORLD.qrels), run_of(self.WORLD.runs["run0"]), measure="RBP")
+        assert curve.exact is exact
 
     def test_small_blocks_change_nothing(self, monkeypatch):
         qrels, rows = qrels_of(self.WORLD.qrels), run_of(self.WORLD.runs["run0"])
-        whole = threshold_curve(qrels, rows, measure="AP")
+        whole = gf.threshold.curve(qrels, rows, measure="AP")
         monkeypatch.setattr("gainful.tune.threshold.sweep._BLOCK", 100)
-        assert threshold_curve(qrels, rows, measure="AP").score.tolist() == whole.score.tolist()
+        assert gf.threshold.curve(qrels, rows, measure="AP").score.tolist() == whole.score.tolist()
         assert whole.exact
+
+
+def test_what_one_topic_loses_does_not_count_in_the_next():
+    """The first topic shows as many forbidden documents as there are places; the second never shows any."""
+    qrels = {"1": {"a": -1, "b": -1, "c": 1}, "2": {"a": 1, "b": 1, "c": 1}}
+    filters = {topic: {"a": 3.0, "b": 2.0, "c": 1.0} for topic in qrels}
+    fitted = gf.threshold.fit(
+        qrels, filters, filter_run=filters, measure="nDCGf@2", risk=0.99, resamples=1, folds=2, repeats=1
+    )
+    # Where everything is kept: losses 2/2 and 0, bound (2·(1 + 0)/2 + 1)/(2 + 1).
+    assert fitted.safe_from[1] == pytest.approx((1 + 0 + 1) / 3)

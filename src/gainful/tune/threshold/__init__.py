@@ -1,29 +1,43 @@
-"""Where to cut a result list: the threshold on its scores that is best for a measure."""
+"""Where to cut a run: the threshold on its scores that is best for a measure."""
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 
-import numpy as np
+from gainful.data.policies import Duplicates, Missing, Unjudged
+from gainful.errors import check_choice
 
-from gainful.checks import check_count
-from gainful.data.policies import Degenerate, Duplicates, Missing, Policies, Ties, Unjudged
-from gainful.errors import DataError, GainfulError, MeasureError, PolicyError
-from gainful.io.read import read_qrels, read_run
-from gainful.measures import Measure, parse_measure
-from gainful.stats.intervals import check_confidence
-from gainful.stats.resample import check_resamples
-from gainful.tune.threshold.choose import CLOSE, Rule, bootstrap, bound, cross_validate, order_interval
-from gainful.tune.threshold.curve import ThresholdCurve, make_curve
-from gainful.tune.threshold.documents import Listing, make_listing
-from gainful.tune.threshold.result import Threshold
-from gainful.tune.threshold.sweep import Steps, Sweep, sweep
+if TYPE_CHECKING:
+    from gainful.data.run import Run
+    from gainful.measures import Measure
+    from gainful.tune.threshold.result import Threshold, ThresholdCurve
 
 
-def fit_threshold(
+class ThresholdOptions(TypedDict, total=False):
+    """How judgments and a run are joined.
+
+    Parameters
+    ----------
+    ties
+        Documents with equal scores: trec (by document id, as trec_eval) or order (as in the run). They are kept or
+        filtered together.
+    unjudged, missing, duplicates
+        See `Policies`.
+    degenerate
+        Where the measure is undefined: zero, one or skip.
+    """
+
+    ties: Literal["trec", "order"]
+    unjudged: Unjudged
+    missing: Missing
+    degenerate: Literal["zero", "one", "skip"]
+    duplicates: Duplicates
+
+
+def fit(
     qrels: Any,
-    run: Any,
+    run: Any = None,
     *,
     measure: str | Measure = "nDCGf@3",
     filter_run: Any = None,
@@ -34,20 +48,14 @@ def fit_threshold(
     folds: int = 5,
     repeats: int = 20,
     seed: int = 0,
-    ties: Ties = "trec",
-    unjudged: Unjudged = "zero",
-    missing: Missing = "empty",
-    degenerate: Degenerate = "zero",
-    duplicates: Duplicates = "error",
+    **options: Unpack[ThresholdOptions],
 ) -> Threshold:
     """Find where to cut a run: the threshold on its scores that is best for a measure, and what it is worth.
 
     Parameters
     ----------
-    qrels
-        Judgments: a file (TREC text, CSV, TSV, JSONL, Parquet, Arrow; compressed or not), a dict or a frame.
-    run
-        The run to cut: a file, a dict or a frame.
+    qrels, run
+        Judgments and the run to cut; or `Rankings` of one run, joined with ``documents=inf``.
     measure
         What the kept documents should be best at, such as nDCGf@3; any measure that is averaged over topics.
     filter_run
@@ -62,22 +70,13 @@ def fit_threshold(
     confidence
         Of all intervals.
     folds
-        Into how many parts topics are divided for the held-out estimate, each left out in turn.
+        Into how many folds topics are divided for the held-out estimate, each left out in turn.
     repeats
         How many times they are.
     seed
         Where the random numbers start.
-    ties
-        Documents with equal scores: trec (by document id, as trec_eval) or order (as in the run). They are kept or cut
-        together.
-    unjudged
-        Documents without a judgment: zero (label 0, holding their rank) or condensed (removed before ranking).
-    missing
-        Judged topics that the run has nothing for: empty (scored as an empty ranking), skip or error.
-    degenerate
-        Where the measure is undefined: zero, one or skip.
-    duplicates
-        A document twice in a topic: error or first.
+    **options
+        See `ThresholdOptions`.
 
     Returns
     -------
@@ -103,90 +102,101 @@ def fit_threshold(
 
     Examples
     --------
+    >>> import gainful as gf
     >>> qrels = {"1": {"a": 1, "b": -2}, "2": {"c": -2, "d": 2}, "3": {"e": 1, "f": 0}}
     >>> run = {"1": {"a": 0.9, "b": 0.3}, "2": {"d": 0.8, "c": 0.4}, "3": {"e": 0.5, "f": 0.1}}
-    >>> cut = fit_threshold(qrels, run, measure="nDCGf@3")
-    >>> cut.threshold, round(cut.gain, 3)
+    >>> fitted = gf.threshold.fit(qrels, run, measure="nDCGf@3")
+    >>> fitted.threshold, round(fitted.gain, 3)
     (0.5, 0.245)
-    >>> import gainful as gf
-    >>> gf.apply_threshold(run, cut)
+    >>> gf.threshold.apply(run, fitted)
     Run('run': 3 documents, 3 topics)
     """
-    _check(max_forbidden=max_forbidden, risk=risk, confidence=confidence, folds=folds, repeats=repeats)
-    check_resamples(resamples)
-    policies = _policies(ties, unjudged, missing, degenerate, duplicates)
-    chosen = _measure(measure)
-    listing, found, curve = _swept(qrels, run, filter_run, chosen, policies)
-    loss = None if risk is None else _loss(found, chosen, risk, curve.topics)
-    rule = Rule(
-        listing=listing,
-        topics=found.topics,
-        score=found.score,
-        lower=chosen.definition.higher == "worse",
-        forbidden=None if max_forbidden is None else found.forbidden,
-        most=1.0 if max_forbidden is None else max_forbidden,
-        loss=loss,
-        risk=1.0 if risk is None else risk,
-    )
-    number = int(rule.best(np.ones((1, curve.topics)))[0])
-    sign = -1.0 if rule.lower else 1.0
-    gain = sign * (found.score.scores(number) - found.score.scores(len(curve) - 1))
-    drawn = bootstrap(rule, gain, resamples=resamples, seed=seed)
-    return Threshold(
-        threshold=float(listing.threshold(np.array(number))),
-        number=number,
-        curve=curve,
-        gain=float(gain.mean()),
-        threshold_interval=order_interval(listing.threshold(drawn.numbers), confidence),
-        gain_interval=order_interval(drawn.gains, confidence),
-        held_out=cross_validate(rule, found.forbidden, folds=folds, repeats=repeats, confidence=confidence, seed=seed),
-        max_forbidden=max_forbidden,
-        risk=risk,
-        safe_from=None if loss is None or risk is None else _safe_from(loss, risk, listing, number),
-        forbidden_judged=int((np.append(listing.rankings.grades < 0, False)[listing.rankings.pool_grade]).sum()),
-        confidence=confidence,
-        resamples=resamples,
-        folds=folds,
-        repeats=repeats,
-        seed=seed,
-    )
+    from gainful.tune.threshold.compute import check_limits, sweep_run
+
+    given = locals()
+    check_limits(given)
+    swept = sweep_run(qrels, run, filter_run, measure, options, directed=True)
+    return swept.best(swept.settings(fit, given))
 
 
-def threshold_curve(
-    qrels: Any,
+def apply(
     run: Any,
+    cut: Threshold | str | os.PathLike[str] | None = None,
+    *,
+    threshold: float | None = None,
+    filter_run: Any = None,
+    duplicates: Duplicates | None = None,
+) -> Run:
+    """Cut a run: keep the documents whose score reaches a threshold.
+
+    Parameters
+    ----------
+    run
+        The run to cut.
+    cut
+        What `threshold.fit` found, or the file that it was saved to.
+    threshold
+        The threshold itself, instead of a fitted one.
+    filter_run
+        A run with other scores for the same documents, to filter by.
+    duplicates
+        A document twice in a topic: error or first; if not given, as when the threshold was fitted, and else error.
+
+    Returns
+    -------
+    Run
+        The documents with at least that score, in their order and with their scores. Topics may be empty, and gone.
+
+    Notes
+    -----
+    Scores are compared as they are. That a threshold fitted under ties='trec' keeps scores together that are equal as
+    float32 holds for the run that it was fitted on: the threshold is the lowest of them there, and another run may have
+    one below it that is equal as float32.
+
+    Examples
+    --------
+    >>> import gainful as gf
+    >>> gf.threshold.apply({"1": {"a": 0.9, "b": 0.3}}, threshold=0.5).frame["doc_id"].to_list()
+    ['a']
+    """
+    import polars as pl
+
+    from gainful.data.run import Run
+    from gainful.io.read import read_run
+    from gainful.tune.threshold.documents import filter_scores
+    from gainful.tune.threshold.saved import chosen_threshold, each_once
+
+    value, found_under = chosen_threshold(cut, threshold, filtered=filter_run is not None)
+    if duplicates is not None:
+        check_choice("duplicates", duplicates, get_args(Duplicates))
+    whole = read_run(run)
+    frame = each_once(whole, duplicates or found_under)
+    score = frame["score"].to_numpy()
+    if filter_run is not None:
+        score = filter_scores(frame, whole.name, read_run(filter_run))
+    return Run(frame.filter(pl.Series(score >= value)), whole.name)
+
+
+def curve(
+    qrels: Any,
+    run: Any = None,
     *,
     measure: str | Measure = "nDCGf@3",
     filter_run: Any = None,
-    ties: Ties = "trec",
-    unjudged: Unjudged = "zero",
-    missing: Missing = "empty",
-    degenerate: Degenerate = "zero",
-    duplicates: Duplicates = "error",
+    **options: Unpack[ThresholdOptions],
 ) -> ThresholdCurve:
     """Show what every threshold on a run's scores gains and costs.
 
     Parameters
     ----------
-    qrels
-        Judgments: a file (TREC text, CSV, TSV, JSONL, Parquet, Arrow; compressed or not), a dict or a frame.
-    run
-        The run to cut: a file, a dict or a frame.
+    qrels, run
+        Judgments and the run; or `Rankings` of one run, joined with ``documents=inf``.
     measure
         What to compute beside Forbidden, FilteredGood and Empty; any measure that is averaged over topics.
     filter_run
         A run with other scores for the same documents: those filter, and the scores of the run only rank.
-    ties
-        Documents with equal scores: trec (by document id, as trec_eval) or order (as in the run). They are kept or cut
-        together.
-    unjudged
-        Documents without a judgment: zero (label 0, holding their rank) or condensed (removed before ranking).
-    missing
-        Judged topics that the run has nothing for: empty (scored as an empty ranking), skip or error.
-    degenerate
-        Where the measure is undefined: zero, one or skip.
-    duplicates
-        A document twice in a topic: error or first.
+    **options
+        See `ThresholdOptions`.
 
     Returns
     -------
@@ -195,84 +205,13 @@ def threshold_curve(
 
     Examples
     --------
-    >>> curve = threshold_curve({"1": {"a": 1, "b": -2}}, {"1": {"a": 0.9, "b": 0.3}}, measure="nDCGf@3")
-    >>> curve.thresholds.tolist(), curve.score.round(3).tolist(), curve.forbidden.tolist()
+    >>> import gainful as gf
+    >>> found = gf.threshold.curve({"1": {"a": 1, "b": -2}}, {"1": {"a": 0.9, "b": 0.3}}, measure="nDCGf@3")
+    >>> found.thresholds.tolist(), found.score.round(3).tolist(), found.forbidden.tolist()
     ([inf, 0.9, 0.3], [0.667, 1.0, 0.579], [0.0, 0.0, 0.5])
     """
-    policies = _policies(ties, unjudged, missing, degenerate, duplicates)
-    chosen = parse_measure(measure)
-    _check_averaged(chosen)
-    return _swept(qrels, run, filter_run, chosen, policies)[2]
+    from gainful.tune.threshold.compute import sweep_run
 
-
-def _swept(
-    qrels: Any, run: Any, filter_run: Any, measure: Measure, policies: Policies
-) -> tuple[Listing, Sweep, ThresholdCurve]:
-    """Read, join and sweep, over the topics that count."""
-    run = read_run(run)
-    filters = None if filter_run is None else read_run(filter_run)
-    qrels = read_qrels(qrels)
-    listing = make_listing(qrels, run, filters, policies)
-    found = sweep(listing, measure, policies)
-    if not found.topics.any():
-        raise DataError(f"{measure} is undefined for all topics of qrels {qrels.name!r}, and degenerate='skip'")
-    curve = make_curve(
-        listing, found, measure, run=run.name, filter_run=filters.name if filters else None, policies=policies
-    )
-    return listing, found, curve
-
-
-def _loss(found: Sweep, measure: Measure, risk: float, topics: int) -> Steps:
-    if found.loss is None:
-        raise MeasureError(f"risk is about the first k places, and {measure} has no cutoff: write {measure}@10, say")
-    if 1.0 / (topics + 1) > risk + CLOSE:  # what `bound` is at best, allowed as in `Rule`
-        needed = int(np.ceil(1.0 / (risk + CLOSE) - 1.0))
-        raise GainfulError(
-            f"risk={risk:g} cannot be guaranteed from {topics} topics, whatever the threshold: it takes {needed}"
-        )
-    return found.loss
-
-
-def _safe_from(loss: Steps, risk: float, listing: Listing, number: int) -> tuple[float, float]:
-    """The lowest threshold within the risk, and the bound at the chosen one."""
-    limits = bound(loss, np.ones((1, len(loss.base))), np.arange(loss.size + 1))[0]
-    allowed = int(np.flatnonzero(limits <= risk + CLOSE)[-1])  # they never fall
-    return float(listing.threshold(np.array(allowed))), float(limits[number])
-
-
-def _policies(
-    ties: Ties, unjudged: Unjudged, missing: Missing, degenerate: Degenerate, duplicates: Duplicates
-) -> Policies:
-    policies = Policies(ties=ties, unjudged=unjudged, missing=missing, degenerate=degenerate, duplicates=duplicates)
-    if ties == "expected":
-        raise PolicyError("ties='expected' has no one order to cut: use ties='trec' or ties='order'")
-    if degenerate == "nan":
-        raise PolicyError("degenerate='nan' leaves no mean to compare: use zero, one or skip")
-    return policies
-
-
-def _measure(text: str | Measure) -> Measure:
-    measure = parse_measure(text)
-    _check_averaged(measure)
-    if measure.definition.higher == "neither":
-        raise MeasureError(f"{measure} is neither better high nor low: expected a measure such as nDCGf@3")
-    return measure
-
-
-def _check_averaged(measure: Measure) -> None:
-    if measure.definition.summary != "mean":
-        raise MeasureError(f"{measure} is not averaged over topics: expected a measure such as nDCGf@3")
-
-
-def _check(*, max_forbidden: float | None, risk: float | None, confidence: float, folds: int, repeats: int) -> None:
-    if max_forbidden is not None and not (_is_number(max_forbidden) and 0.0 <= max_forbidden <= 1.0):
-        raise GainfulError(f"max_forbidden: expected a share from 0 to 1, got {max_forbidden!r}")
-    if risk is not None and not (_is_number(risk) and 0.0 < risk < 1.0):
-        raise GainfulError(f"risk: expected a share between 0 and 1, got {risk!r}")
-    check_confidence(confidence)
-    check_count("folds", folds, least=2)
-    check_count("repeats", repeats)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    given = locals()
+    swept = sweep_run(qrels, run, filter_run, measure, options, directed=False)
+    return swept.curve(swept.settings(curve, given))

@@ -9,11 +9,18 @@ import numpy as np
 from gainful.data.rankings import BoolArray, FloatArray, IntArray
 from gainful.stats.intervals import t_interval
 from gainful.stats.resample import blocks, bootstrap_counts, generator
-from gainful.tune.threshold.documents import Listing
+from gainful.tune.threshold.documents import ScoredDocuments
 from gainful.tune.threshold.sweep import Steps
 
 # Means that differ by less are equal: the same numbers were added in another order.
 CLOSE = 1e-10
+
+
+def last_best(values: FloatArray) -> IntArray:
+    """Along the last axis, the position of the highest value; of equal ones the last, which keeps most."""
+    highest = values.max(axis=-1, keepdims=True)
+    equal = values >= highest - CLOSE * np.maximum(1.0, np.abs(highest))
+    return np.asarray(equal.shape[-1] - 1 - np.argmax(equal[..., ::-1], axis=-1), np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -22,7 +29,7 @@ class Rule:
 
     Parameters
     ----------
-    listing, topics
+    documents, topics
         The documents, and which of their topics count in the curves.
     score
         The curve to be high, or low where `lower`.
@@ -32,7 +39,7 @@ class Rule:
         A curve that never falls, at most 1 per topic, whose expected value on another topic may not exceed `risk`.
     """
 
-    listing: Listing
+    documents: ScoredDocuments
     topics: BoolArray
     score: Steps
     lower: bool = False
@@ -41,11 +48,11 @@ class Rule:
     loss: Steps | None = None
     risk: float = 1.0
     numbers: IntArray = field(init=False)  # the thresholds at which anything changes, and 0
-    key: IntArray = field(init=False)  # that of the listing
+    key: IntArray = field(init=False)  # that of the documents
 
     def __post_init__(self) -> None:
         changes = [curve.number for curve in (self.score, self.forbidden, self.loss) if curve is not None]
-        object.__setattr__(self, "key", self.listing.key)
+        object.__setattr__(self, "key", self.documents.key)
         object.__setattr__(self, "numbers", np.unique(np.concatenate([np.zeros(1, np.int64), *changes])))
 
     def best(self, weights: FloatArray) -> IntArray:
@@ -65,15 +72,13 @@ class Rule:
             value[bound(self.loss, weights, numbers) > self.risk + CLOSE] = -np.inf
         hopeless = ~np.isfinite(value).any(axis=1)
         value[hopeless, 0] = 0.0
-        highest = value.max(axis=1, keepdims=True)
-        equal = value >= highest - CLOSE * np.maximum(1.0, np.abs(highest))
-        last = equal.shape[1] - 1 - np.argmax(equal[:, ::-1], axis=1)
-        # Up to where anything changes again, as far as there are documents to tell.
+        last = last_best(value)
+        # Up to where anything changes again, as far as the present topics have documents.
         furthest = np.append(numbers[1:] - 1, self.score.size)[last]
         furthest[hopeless] = 0
         present = np.ones((len(weights), len(self.topics)), np.bool_)
         present[:, self.topics] = weights > 0
-        return self.listing.narrowed(furthest, present, self.key)
+        return self.documents.narrowed(furthest, present, self.key)
 
     def width(self) -> int:
         """How many numbers one resample takes."""
@@ -133,31 +138,20 @@ class HeldOut:
     ----------
     gain
         The mean gain over no filter.
-    low, high
+    gain_low, gain_high
         Its interval: Student's t over topics, which takes the folds for independent.
     forbidden
         The mean share of forbidden documents among those shown.
     folds, repeats
-        Topics were divided into that many parts, each left out in turn, and that many times.
+        Topics were divided into that many folds, each left out in turn, and that many times.
     """
 
     gain: float
-    low: float
-    high: float
+    gain_low: float
+    gain_high: float
     forbidden: float
     folds: int
     repeats: int
-
-    def to_dict(self) -> dict[str, object]:
-        """The numbers by name."""
-        return {
-            "gain": self.gain,
-            "gain_low": self.low,
-            "gain_high": self.high,
-            "forbidden": self.forbidden,
-            "folds": self.folds,
-            "repeats": self.repeats,
-        }
 
 
 def cross_validate(
@@ -170,7 +164,7 @@ def cross_validate(
     rule
         How to choose.
     forbidden
-        The share of forbidden documents, to be told beside the gain.
+        The share of forbidden documents, reported beside the gain.
     folds, repeats, seed
         How topics are divided.
     confidence
@@ -184,21 +178,21 @@ def cross_validate(
     sign = -1.0 if rule.lower else 1.0
     everything = rule.score.scores(rule.score.size)
     gain, bad = np.zeros(topics), np.zeros(topics)
-    parts = np.stack([rng.permutation(topics) % folds for _ in range(repeats)])
-    left_out = (parts[:, None, :] == np.arange(folds)[:, None]).reshape(-1, topics)
+    fold = np.stack([rng.permutation(topics) % folds for _ in range(repeats)])
+    left_out = (fold[:, None, :] == np.arange(folds)[:, None]).reshape(-1, topics)
     done = 0
     for size in blocks(len(left_out), rule.width(), "Holding out"):
-        part = left_out[done : done + size]
+        block = left_out[done : done + size]
         done += size
-        for out, number in zip(part, rule.best((~part).astype(np.float64)).tolist(), strict=True):
+        for out, number in zip(block, rule.best((~block).astype(np.float64)).tolist(), strict=True):
             gain[out] += sign * (rule.score.scores(number) - everything)[out]
             bad[out] += forbidden.scores(number)[out]
     gain, bad = gain / repeats, bad / repeats
     low, high = t_interval(gain[None, :], confidence=confidence)
     return HeldOut(
         gain=float(gain.mean()),
-        low=float(low[0]),
-        high=float(high[0]),
+        gain_low=float(low[0]),
+        gain_high=float(high[0]),
         forbidden=float(bad.mean()),
         folds=folds,
         repeats=repeats,

@@ -17,8 +17,10 @@ from gainful.errors import DataError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Listing:
-    """Documents by topic and rank. The *place* of a document is its rank by the score that filters.
+class ScoredDocuments:
+    """The documents of a run by topic and rank, and the thresholds that can be set on their scores.
+
+    The *place* of a document is its rank by the score that filters.
 
     The i-th document *admitted* is the i-th by topic and place; its topic then shows the documents up to that place.
     Thresholds are numbered from 1, the highest first; number 0 keeps nothing, the last one everything.
@@ -90,16 +92,16 @@ class Listing:
         return self.topic * (len(self.thresholds) + 1) + self.step
 
     def narrowed(self, numbers: IntArray, present: BoolArray, key: IntArray) -> IntArray:
-        """The thresholds that would be told if there were only some of the topics.
+        """The thresholds as somebody who has only some of the topics would give them.
 
         Parameters
         ----------
         numbers
             Thresholds.
         present
-            A row for each of them: the topics that there are.
+            One row per threshold: the topics that there are.
         key
-            That of the listing, made once.
+            The property of this name, computed once.
 
         Returns
         -------
@@ -118,7 +120,7 @@ class Listing:
         return np.cumsum(np.bincount(self.step, minlength=len(self.thresholds) + 1))
 
 
-def make_listing(qrels: Qrels, run: Run, filter_run: Run | None, policies: Policies) -> Listing:
+def scored_documents(qrels: Qrels, run: Run, filter_run: Run | None, policies: Policies) -> ScoredDocuments:
     """Join a run with judgments, unjudged documents and scores included.
 
     Parameters
@@ -158,12 +160,12 @@ def make_listing(qrels: Qrels, run: Run, filter_run: Run | None, policies: Polic
         rankings = rankings.condensed()
         if not len(document):
             raise DataError(f"run {run.name!r}: expected judged documents, got none; use unjudged='zero'")
-    return _listing(rankings, start, document, filters, raw, one_score=filter_run is None)
+    return _ordered(rankings, start, document, filters, raw, one_score=filter_run is None)
 
 
-def _listing(
+def _ordered(
     rankings: Rankings, start: IntArray, document: IntArray, filters: FloatArray, raw: FloatArray, *, one_score: bool
-) -> Listing:
+) -> ScoredDocuments:
     topic = np.repeat(np.arange(len(start) - 1), np.diff(start))
     number = np.arange(len(document))
     rank = number - start[topic] + 1
@@ -176,7 +178,7 @@ def _listing(
         admitted = np.argsort(topic * (len(distinct) + 1) + step, kind="stable")
         place = np.empty_like(number)
         place[admitted] = rank
-    return Listing(
+    return ScoredDocuments(
         rankings=rankings,
         start=start,
         document=document,

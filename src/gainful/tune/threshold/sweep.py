@@ -6,7 +6,7 @@ of steps: sorted by threshold and added up, they are the whole curve.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from gainful.measures import Measure
 from gainful.measures.dcg import cg, dcg, ndcg
 from gainful.measures.gains import discounts
 from gainful.progress import track
-from gainful.tune.threshold.documents import Listing
+from gainful.tune.threshold.documents import ScoredDocuments
 
 # Cells (states × documents) that a measure without a sweep of its own is computed on before a grid takes over.
 MOST_CELLS = 500_000_000
@@ -45,7 +45,7 @@ class Steps:
     size: int
 
     def sums(self, weights: FloatArray, numbers: IntArray) -> FloatArray:
-        """Weighted sums over topics: a row for each row of `weights` (× topics), a column a threshold, ascending."""
+        """Weighted sums over topics: one row per row of `weights` (× topics), one column per threshold, ascending."""
         total = np.zeros((len(weights), len(self.topic) + 1))
         np.multiply(weights[:, self.topic], self.height, out=total[:, 1:])
         np.cumsum(total, axis=1, out=total)
@@ -108,12 +108,12 @@ class Sweep:
     exact: bool
 
 
-def sweep(listing: Listing, measure: Measure, policies: Policies) -> Sweep:
+def sweep(documents: ScoredDocuments, measure: Measure, policies: Policies) -> Sweep:
     """Sweep the threshold from above all documents to below all of them.
 
     Parameters
     ----------
-    listing
+    documents
         The documents.
     measure
         What to compute at every threshold.
@@ -122,35 +122,35 @@ def sweep(listing: Listing, measure: Measure, policies: Policies) -> Sweep:
     """
     fill = 1.0 if policies.degenerate == "one" else 0.0
     cutoff = measure.parameters.get("cutoff")
-    longest = int(listing.lengths.max(initial=0))
+    longest = int(documents.lengths.max(initial=0))
     depth = min(cutoff, longest) if isinstance(cutoff, int) else longest
-    negative = _of_grade(listing, listing.rankings.grades < 0)
-    empty, exact = np.zeros(len(listing.start) - 1), True
+    negative = _of_grade(documents, documents.rankings.grades < 0)
+    empty, exact = np.zeros(len(documents.start) - 1), True
     if measure.definition.function in (cg, dcg, ndcg):
         weight = _discounts(measure, longest)
-        start, unit = _units(listing, measure, weight)
+        start, unit = _units(documents, measure, weight)
         undefined = np.isnan(start)
         start, unit = np.where(undefined, fill, start), np.where(undefined, 0.0, unit)
-        value = unit[listing.grade, listing.topic]
-        gain, bad = _top_sums(listing, (value, weight[:depth]), (negative, np.ones(depth)))
-        score = _steps(listing, start, start[listing.topic] + gain)
+        value = unit[documents.grade, documents.topic]
+        gain, bad = _top_sums(documents, (value, weight[:depth]), (negative, np.ones(depth)))
+        score = _steps(documents, start, start[documents.topic] + gain)
     else:
-        (bad,) = _top_sums(listing, (negative, np.ones(depth)))
-        score, undefined, exact = _any_steps(listing, measure, fill)
+        (bad,) = _top_sums(documents, (negative, np.ones(depth)))
+        score, undefined, exact = _any_steps(documents, measure, fill)
     counted = np.ones(len(empty), np.bool_)
     if policies.missing == "skip":
-        counted &= listing.rankings.present
+        counted &= documents.rankings.present
     if policies.degenerate == "skip":
         counted &= ~undefined
     loss = None
     if isinstance(cutoff, int):
-        loss = _steps(listing, empty, _never_falling(listing, bad, depth) / cutoff)
-    forbidden = _steps(listing, empty, bad / np.minimum(_place(listing), depth))
-    empties = _steps(listing, empty + 1.0, np.zeros(len(bad)))
+        loss = _steps(documents, empty, _never_falling(documents, bad, depth) / cutoff)
+    forbidden = _steps(documents, empty, bad / np.minimum(_place(documents), depth))
+    empties = _steps(documents, empty + 1.0, np.zeros(len(bad)))
     return Sweep(
         score=score.only(counted),
         forbidden=forbidden.only(counted),
-        filtered_good=_filtered_good(listing, fill).only(counted),
+        filtered_good=_filtered_good(documents, fill).only(counted),
         empty=empties.only(counted),
         loss=None if loss is None else loss.only(counted),
         topics=counted,
@@ -158,33 +158,33 @@ def sweep(listing: Listing, measure: Measure, policies: Policies) -> Sweep:
     )
 
 
-def _top_sums(listing: Listing, *pairs: tuple[FloatArray, FloatArray]) -> list[FloatArray]:
+def _top_sums(documents: ScoredDocuments, *pairs: tuple[FloatArray, FloatArray]) -> list[FloatArray]:
     """Σ value·weight(rank) over what is shown, after every admitted document.
 
     Parameters
     ----------
-    listing
+    documents
         The documents.
     pairs
-        Values, one a document by rank, and weights, one a rank, 0 beyond their end.
+        Values, one per document by rank, and weights, one per rank, 0 beyond their end.
     """
-    if not listing.one_score:
-        return _inserted(listing, pairs)
+    if not documents.one_score:
+        return _inserted(documents, pairs)
     sums = []
     for values, weights in pairs:
         padded = np.append(weights, 0.0)
-        sums.append(_running(listing, values * padded[np.minimum(listing.rank - 1, len(weights))]))
+        sums.append(_running(documents, values * padded[np.minimum(documents.rank - 1, len(weights))]))
     return sums
 
 
-def _inserted(listing: Listing, pairs: tuple[tuple[FloatArray, FloatArray], ...]) -> list[FloatArray]:
+def _inserted(documents: ScoredDocuments, pairs: tuple[tuple[FloatArray, FloatArray], ...]) -> list[FloatArray]:
     """Let every topic admit its next document at once: each moves those ranked behind it down by one."""
-    lengths = listing.lengths
+    lengths = documents.lengths
     depth, steps = max(len(weights) for _, weights in pairs), int(lengths.max())
-    nobody = len(listing.document)  # ranks behind everybody
+    nobody = len(documents.document)  # ranks behind everybody
     tables = [np.append(values, 0.0) for values, _ in pairs]
     longest = np.argsort(-lengths, kind="stable")
-    begin, fewer = listing.start[:-1][longest], -lengths[longest]
+    begin, fewer = documents.start[:-1][longest], -lengths[longest]
     shown = np.full((len(lengths), depth + 1), nobody, np.int64)
     shown[:, 0] = -1  # ranks before everybody
     sums = [np.zeros(nobody) for _ in pairs]
@@ -192,7 +192,7 @@ def _inserted(listing: Listing, pairs: tuple[tuple[FloatArray, FloatArray], ...]
         active = int(np.searchsorted(fewer, -place, side="left"))  # topics that have another document
         at = begin[:active] + place
         rows = shown[:active]
-        rows[:, 1:] = np.maximum(rows[:, :-1], np.minimum(rows[:, 1:], listing.admitted[at, None]))
+        rows[:, 1:] = np.maximum(rows[:, :-1], np.minimum(rows[:, 1:], documents.admitted[at, None]))
         for total, table, (_, weights) in zip(sums, tables, pairs, strict=True):
             total[at] = table[rows[:, 1 : len(weights) + 1]] @ weights
     return sums
@@ -205,12 +205,12 @@ def _discounts(measure: Measure, longest: int) -> FloatArray:
     return discounts(discount, longest, settings["cutoff"], base)  # type: ignore[arg-type]
 
 
-def _units(listing: Listing, measure: Measure, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _units(documents: ScoredDocuments, measure: Measure, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Per topic the score of an empty ranking, and per grade and topic what a document adds at a discount of 1.
 
     The measure itself is asked, about rankings of a single document, so that its norm is defined in one place only.
     """
-    pool = listing.rankings
+    pool = documents.rankings
     grades, topics = len(pool.grades), len(pool.topics)
     row = pool.pool_grade * topics + pool.pool_topic
     row, document = np.unique(np.where(pool.pool_grade >= 0, row, -1), return_index=True)
@@ -227,26 +227,26 @@ def _units(listing: Listing, measure: Measure, weight: FloatArray) -> tuple[Floa
     return empty, unit
 
 
-def _any_steps(listing: Listing, measure: Measure, fill: float) -> tuple[Steps, BoolArray, bool]:
+def _any_steps(documents: ScoredDocuments, measure: Measure, fill: float) -> tuple[Steps, BoolArray, bool]:
     """Any measure, computed on what every topic shows after each of its documents; on a grid if that is too much.
 
     Also which topics it is undefined for, and whether it was not on a grid.
     """
-    lengths, topics, size = listing.lengths, len(listing.start) - 1, len(listing.thresholds)
-    width = int((listing.document >= 0).sum()) if listing.one_score else len(listing.document)
+    lengths, topics, size = documents.lengths, len(documents.start) - 1, len(documents.thresholds)
+    width = int((documents.document >= 0).sum()) if documents.one_score else len(documents.document)
     most = max(2, MOST_CELLS // max(width, 1))
     exact = bool(lengths.max() < most)
     if exact:
         shown = np.minimum(np.arange(lengths.max() + 1)[:, None], lengths)
     else:
         grid = np.unique(np.linspace(0, size, min(most, size + 1)).astype(np.int64))
-        ends = np.searchsorted(listing.key, np.arange(topics) * (size + 1) + grid[:, None], side="right")
-        shown = ends - listing.start[:-1]
-    scores = _state_scores(listing, measure, shown)
+        ends = np.searchsorted(documents.key, np.arange(topics) * (size + 1) + grid[:, None], side="right")
+        shown = ends - documents.start[:-1]
+    scores = _state_scores(documents, measure, shown)
     undefined = np.isnan(scores)
     scores[undefined] = fill
     if exact:
-        steps = _steps(listing, scores[0], scores[_place(listing), listing.topic])
+        steps = _steps(documents, scores[0], scores[_place(documents), documents.topic])
     else:
         change = np.diff(scores, axis=0)
         at, topic = np.nonzero(change)
@@ -254,11 +254,11 @@ def _any_steps(listing: Listing, measure: Measure, fill: float) -> tuple[Steps, 
     return steps, np.asarray(undefined.any(axis=0)), exact
 
 
-def _state_scores(listing: Listing, measure: Measure, shown: IntArray) -> FloatArray:
+def _state_scores(documents: ScoredDocuments, measure: Measure, shown: IntArray) -> FloatArray:
     """States × topics: the score where topic t shows its first shown[s, t] documents by place."""
-    topics = len(listing.start) - 1
-    document, topic, place, rank = listing.document, listing.topic, listing.place, listing.rank
-    if listing.one_score:  # unjudged documents are gaps in ranks that do not change
+    topics = len(documents.start) - 1
+    document, topic, place, rank = documents.document, documents.topic, documents.place, documents.rank
+    if documents.one_score:  # unjudged documents are gaps in ranks that do not change
         hit = np.flatnonzero(document >= 0)
         document, topic, place, rank = document[hit], topic[hit], place[hit], rank[hit]
     scores = np.empty(shown.shape)
@@ -269,13 +269,13 @@ def _state_scores(listing: Listing, measure: Measure, shown: IntArray) -> FloatA
         kept = place <= part[:, topic]
         state, hit = np.nonzero(kept)
         ranks = rank[hit]
-        if not listing.one_score:
+        if not documents.one_score:
             running = np.cumsum(kept, axis=1)
-            before = np.concatenate([np.zeros((len(part), 1), np.int64), running], axis=1)[:, listing.start[:-1]]
+            before = np.concatenate([np.zeros((len(part), 1), np.int64), running], axis=1)[:, documents.start[:-1]]
             ranks = running[state, hit] - before[state, topic[hit]]
         inside = document[hit] >= 0
         row = (state * topics + topic[hit])[inside]
-        rankings = _rankings(listing.rankings, len(part), part.ravel(), row, ranks[inside], document[hit[inside]])
+        rankings = _rankings(documents.rankings, len(part), part.ravel(), row, ranks[inside], document[hit[inside]])
         scores[first : first + size] = measure.compute(rankings).reshape(-1, topics)
     return scores
 
@@ -284,9 +284,9 @@ def _rankings(
     pool: Rankings, systems: int, retrieved: IntArray, row: IntArray, rank: IntArray, document: IntArray
 ) -> Rankings:
     """Made-up systems over the same topics and pools."""
-    return Rankings(
+    return replace(
+        pool,
         systems=tuple(map(str, range(systems))),
-        topics=pool.topics,
         retrieved=retrieved,
         present=np.ones(len(retrieved), np.bool_),
         row=row,
@@ -294,60 +294,57 @@ def _rankings(
         document=document,
         tie_first=rank,
         tie_last=rank,
-        pool_topic=pool.pool_topic,
-        pool_grade=pool.pool_grade,
-        grades=pool.grades,
         ignored=(0,) * systems,
     )
 
 
-def _filtered_good(listing: Listing, fill: float) -> Steps:
+def _filtered_good(documents: ScoredDocuments, fill: float) -> Steps:
     """FilteredGood, with its default of label 1 and up."""
-    pool = listing.rankings
+    pool = documents.rankings
     relevant = np.append(pool.grades >= 1.0, False)
     number = np.bincount(pool.pool_topic, weights=relevant[pool.pool_grade], minlength=len(pool.topics))
-    kept = _running(listing, relevant[listing.grade][listing.admitted].astype(np.float64))
-    share = 1.0 - kept / np.maximum(number, 1.0)[listing.topic]
-    share[(number == 0)[listing.topic]] = fill
-    return _steps(listing, np.where(number > 0, 1.0, fill), share)
+    kept = _running(documents, relevant[documents.grade][documents.admitted].astype(np.float64))
+    share = 1.0 - kept / np.maximum(number, 1.0)[documents.topic]
+    share[(number == 0)[documents.topic]] = fill
+    return _steps(documents, np.where(number > 0, 1.0, fill), share)
 
 
-def _steps(listing: Listing, base: FloatArray, scores: FloatArray) -> Steps:
+def _steps(documents: ScoredDocuments, base: FloatArray, scores: FloatArray) -> Steps:
     """Steps from the score of the topic after every admitted document."""
-    ends, topic = listing.ends, listing.topic
+    ends, topic = documents.ends, documents.topic
     at = topic[ends]
     height = np.diff(scores[ends], prepend=0.0)
     first = np.flatnonzero(np.diff(at, prepend=-1))
     height[first] = scores[ends[first]] - base[at[first]]
     some = np.flatnonzero(height)
-    number = listing.step[ends[some]]
+    number = documents.step[ends[some]]
     order = np.argsort(number, kind="stable")
     some = some[order]
-    return Steps(base=base, topic=at[some], number=number[order], height=height[some], size=len(listing.thresholds))
+    return Steps(base=base, topic=at[some], number=number[order], height=height[some], size=len(documents.thresholds))
 
 
-def _never_falling(listing: Listing, bad: FloatArray, depth: int) -> FloatArray:
+def _never_falling(documents: ScoredDocuments, bad: FloatArray, depth: int) -> FloatArray:
     """The largest number so far in each topic, over the states it can stop at."""
-    if listing.one_score:
+    if documents.one_score:
         return bad  # a longer prefix holds no fewer of anything
-    ends, topic = listing.ends, listing.topic
-    apart = (depth + 1.0) * topic[ends]  # no topic reaches the next; whole numbers, so nothing is rounded
+    ends, topic = documents.ends, documents.topic
+    apart = float(depth) * topic[ends]  # no topic reaches beyond where the next begins; whole numbers are not rounded
     highest = bad.copy()
     highest[ends] = np.maximum.accumulate(bad[ends] + apart) - apart
     return highest
 
 
-def _of_grade(listing: Listing, values: BoolArray) -> FloatArray:
-    """Per document, the entry of `values` (one a grade); 0 where it is not judged."""
-    return np.append(values, False)[listing.grade].astype(np.float64)
+def _of_grade(documents: ScoredDocuments, values: BoolArray) -> FloatArray:
+    """Per document, the entry of `values` (one per grade); 0 where it is not judged."""
+    return np.append(values, False)[documents.grade].astype(np.float64)
 
 
-def _place(listing: Listing) -> IntArray:
+def _place(documents: ScoredDocuments) -> IntArray:
     """Per admitted document, its place: how many documents its topic then has."""
-    return listing.rank  # both count from 1 within a topic
+    return documents.rank  # both count from 1 within a topic
 
 
-def _running(listing: Listing, values: FloatArray) -> FloatArray:
+def _running(documents: ScoredDocuments, values: FloatArray) -> FloatArray:
     """Sums within each topic, up to every document."""
     total = np.concatenate([[0.0], np.cumsum(values)])
-    return np.asarray(total[1:] - np.repeat(total[listing.start[:-1]], listing.lengths), np.float64)
+    return np.asarray(total[1:] - np.repeat(total[documents.start[:-1]], documents.lengths), np.float64)

@@ -1,0 +1,191 @@
+"""Read a run, sweep the threshold over its scores, and choose one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from gainful.checks import check_count
+from gainful.data.policies import Policies
+from gainful.errors import DataError, GainfulError, MeasureError
+from gainful.io.read import read_qrels, read_run
+from gainful.measures import Measure, parse_measure
+from gainful.results import Settings, plural
+from gainful.stats.intervals import check_confidence
+from gainful.stats.resample import check_resamples
+from gainful.tune.threshold import ThresholdOptions
+from gainful.tune.threshold.choose import CLOSE, Rule, bootstrap, bound, cross_validate, order_interval
+from gainful.tune.threshold.documents import ScoredDocuments, scored_documents
+from gainful.tune.threshold.result import Threshold, ThresholdCurve
+from gainful.tune.threshold.sweep import Steps, Sweep, sweep
+from gainful.verbs.source import check_options, policies_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SweptRun:
+    """A run at every threshold.
+
+    Parameters
+    ----------
+    run, filter_run
+        The names of the run, and of that whose scores filter if it is another.
+    measure, policies
+        What was computed, and how.
+    documents, found
+        The documents of the run, and what the sweep over their scores found.
+    """
+
+    run: str
+    filter_run: str | None
+    measure: Measure
+    policies: Policies
+    documents: ScoredDocuments
+    found: Sweep
+
+    def settings(self, function: Callable[..., Any], given: Mapping[str, Any]) -> Settings:
+        """What repeats a result of `function`, which was called with `given`."""
+        known = {**given, "measure": str(self.measure), "filter_run": self.filter_run}
+        data = f"{self.run}, {plural(int(self.found.topics.sum()), 'topic')}"
+        settings = Settings.of(function, known, data=data, policies=self.policies)
+        return replace(settings, name=f"threshold {function.__name__}")
+
+    def curve(self, settings: Settings) -> ThresholdCurve:
+        """The means over topics."""
+        cutoff = self.measure.parameters.get("cutoff")
+        return ThresholdCurve(
+            run=self.run,
+            cutoff=cutoff if isinstance(cutoff, int) else None,
+            higher=self.measure.definition.higher,
+            topics=int(self.found.topics.sum()),
+            documents=len(self.documents.document),
+            thresholds=np.concatenate([[np.inf], self.documents.thresholds]),
+            kept=self.documents.kept(),
+            score=self.found.score.mean(),
+            forbidden=self.found.forbidden.mean(),
+            filtered_good=self.found.filtered_good.mean(),
+            empty=self.found.empty.mean(),
+            exact=self.found.exact,
+            settings=settings,
+        )
+
+    def best(self, settings: Settings) -> Threshold:
+        """The best threshold within the limits of the settings, and what it is worth."""
+        most, risk = settings["max_forbidden"], settings["risk"]
+        confidence, seed = settings["confidence"], settings["seed"]
+        curve, found, documents = self.curve(settings), self.found, self.documents
+        loss = None if risk is None else self._loss(risk)
+        rule = Rule(
+            documents=documents,
+            topics=found.topics,
+            score=found.score,
+            lower=curve.higher == "worse",
+            forbidden=None if most is None else found.forbidden,
+            most=1.0 if most is None else most,
+            loss=loss,
+            risk=1.0 if risk is None else risk,
+        )
+        number = int(rule.best(np.ones((1, curve.topics)))[0])
+        sign = -1.0 if rule.lower else 1.0
+        gain = sign * (found.score.scores(number) - found.score.scores(len(curve) - 1))
+        drawn = bootstrap(rule, gain, resamples=settings["resamples"], seed=seed)
+        rankings = documents.rankings
+        return Threshold(
+            threshold=float(documents.threshold(np.array(number))),
+            number=number,
+            curve=curve,
+            gain=float(gain.mean()),
+            threshold_interval=order_interval(documents.threshold(drawn.numbers), confidence),
+            gain_interval=order_interval(drawn.gains, confidence),
+            held_out=cross_validate(
+                rule,
+                found.forbidden,
+                folds=settings["folds"],
+                repeats=settings["repeats"],
+                confidence=confidence,
+                seed=seed,
+            ),
+            safe_from=None if loss is None else self._safe_from(loss, risk, number),
+            forbidden_judged=int((np.append(rankings.grades < 0, False)[rankings.pool_grade]).sum()),
+            settings=settings,
+        )
+
+    def _loss(self, risk: float) -> Steps:
+        loss, topics = self.found.loss, int(self.found.topics.sum())
+        if loss is None:
+            raise MeasureError(
+                f"risk is about the first k places, and {self.measure} has no cutoff: write {self.measure}@10, say"
+            )
+        if 1.0 / (topics + 1) > risk + CLOSE:  # what `bound` is at best, allowed as in `Rule`
+            needed = int(np.ceil(1.0 / (risk + CLOSE) - 1.0))
+            raise GainfulError(
+                f"risk={risk:g} cannot be guaranteed from {topics} topics, whatever the threshold: it takes {needed}"
+            )
+        return loss
+
+    def _safe_from(self, loss: Steps, risk: float, number: int) -> tuple[float, float]:
+        """The lowest threshold within the risk, and the bound at the chosen one."""
+        limits = bound(loss, np.ones((1, len(loss.base))), np.arange(loss.size + 1))[0]
+        allowed = int(np.flatnonzero(limits <= risk + CLOSE)[-1])  # they never fall
+        return float(self.documents.threshold(np.array(allowed))), float(limits[number])
+
+
+def sweep_run(
+    qrels: Any, run: Any, filter_run: Any, measure: str | Measure, options: Mapping[str, Any], *, directed: bool
+) -> SweptRun:
+    """Read, join and sweep, over the topics that count.
+
+    Parameters
+    ----------
+    qrels, run
+        Judgments and a run.
+    filter_run
+        The run whose scores filter; None for the run itself.
+    measure
+        What to compute, averaged over topics.
+    options
+        Those of `ThresholdOptions`.
+    directed
+        Whether a higher value of the measure must be better or worse.
+    """
+    check_options(options, ThresholdOptions)
+    chosen = parse_measure(measure)
+    if chosen.definition.summary != "mean":
+        raise MeasureError(f"{chosen} is not averaged over topics: expected a measure such as nDCGf@3")
+    if directed and chosen.definition.higher == "neither":
+        raise MeasureError(f"{chosen} is neither better high nor low: expected a measure such as nDCGf@3")
+    policies = policies_of(options)
+    run = read_run(run)
+    filters = None if filter_run is None else read_run(filter_run)
+    documents = scored_documents(read_qrels(qrels), run, filters, policies)
+    found = sweep(documents, chosen, policies)
+    if not found.topics.any():
+        raise DataError(f"{chosen} is undefined for all topics, and degenerate='skip'")
+    return SweptRun(
+        run=run.name,
+        filter_run=None if filters is None else filters.name,
+        measure=chosen,
+        policies=policies,
+        documents=documents,
+        found=found,
+    )
+
+
+def check_limits(given: Mapping[str, Any]) -> None:
+    """Refuse limits and settings of a fit that cannot be."""
+    most, risk = given["max_forbidden"], given["risk"]
+    if most is not None and not (_is_number(most) and 0.0 <= most <= 1.0):
+        raise GainfulError(f"max_forbidden: expected a share from 0 to 1, got {most!r}")
+    if risk is not None and not (_is_number(risk) and 0.0 < risk < 1.0):
+        raise GainfulError(f"risk: expected a share between 0 and 1, got {risk!r}")
+    check_confidence(given["confidence"])
+    check_count("folds", given["folds"], least=2)
+    check_count("repeats", given["repeats"])
+    check_resamples(given["resamples"])
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

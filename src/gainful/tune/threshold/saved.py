@@ -1,0 +1,94 @@
+"""A threshold that was saved, and a run filtered by it."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import get_args
+
+import polars as pl
+
+from gainful.data.policies import Duplicates
+from gainful.data.run import Run
+from gainful.errors import DataError, GainfulError, setting
+from gainful.measures.files import read_json, shortened
+from gainful.tune.threshold.result import KIND, Threshold
+
+
+def chosen_threshold(
+    cut: Threshold | str | os.PathLike[str] | None, threshold: float | None, *, filtered: bool
+) -> tuple[float, Duplicates]:
+    """The threshold, and what was done about duplicates when it was found.
+
+    Parameters
+    ----------
+    cut
+        What `fit` found, or its file.
+    threshold
+        The threshold itself, instead.
+    filtered
+        Whether a filter run is given.
+    """
+    if (cut is None) == (threshold is None):
+        got = "neither" if cut is None else "both"
+        raise GainfulError(f"expected either {setting('cut')} or {setting('threshold')}, got {got}")
+    if threshold is not None:
+        if math.isnan(threshold):
+            raise GainfulError("threshold: expected a number, got nan")
+        return float(threshold), "error"
+    duplicates: Duplicates
+    if isinstance(cut, Threshold):
+        value, filter_run, duplicates = cut.threshold, cut.curve.filter_run, cut.settings.policies.duplicates
+    elif isinstance(cut, str | os.PathLike):
+        value, filter_run, duplicates = _read(os.fspath(cut))
+    else:
+        raise GainfulError(f"cut: expected what threshold.fit returned, or its file, got {type(cut).__name__}")
+    if filter_run is not None and not filtered:
+        raise GainfulError(f"the threshold is for the scores of filter run {filter_run!r}: give a filter run here, too")
+    if filter_run is None and filtered:
+        raise GainfulError("the threshold is for the scores of the run itself: give no filter run")
+    return value, duplicates
+
+
+def each_once(run: Run, duplicates: Duplicates) -> pl.DataFrame:
+    """The run without the second of two equal documents of a topic; refused where those are an error."""
+    first = run.frame.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series()
+    if first.all():
+        return run.frame
+    if duplicates == "error":
+        row = run.frame.filter(~first).row(0, named=True)
+        raise DataError(
+            f"run {run.name!r}: document {row['doc_id']!r} appears twice in topic {row['query_id']!r}: "
+            "remove one, or use duplicates='first' to keep the first."
+        )
+    return run.frame.filter(first)
+
+
+def _read(path: str) -> tuple[float, str | None, Duplicates]:
+    """The threshold, the run whose scores it is for if not the run's own, and the policy about duplicates."""
+    wanted = "expected a threshold as 'gainful threshold fit --save' writes it"
+    content = read_json(path, DataError, "a threshold")
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise DataError(f"{path}: {wanted}, got other JSON")
+    value, filter_run = content.get("threshold"), content.get("filter_run")
+    number = _as_float(value)
+    if not (math.isfinite(number) or value in ("inf", "-inf")):
+        raise DataError(f"{path}: expected a number, 'inf' or '-inf' as threshold, got {shortened(value)}")
+    if not (filter_run is None or isinstance(filter_run, str)):
+        raise DataError(f"{path}: expected a name or null as filter_run, got {shortened(filter_run)}")
+    duplicates: object = content
+    for key in ("settings", "policies", "duplicates"):
+        duplicates = duplicates.get(key) if isinstance(duplicates, dict) else None
+    if duplicates not in get_args(Duplicates):
+        raise DataError(f"{path}: expected error or first as duplicates of its policies, got {shortened(duplicates)}")
+    return number, filter_run, "first" if duplicates == "first" else "error"
+
+
+def _as_float(value: object) -> float:
+    """A number of JSON, or 'inf' or '-inf', as float; NaN for what is none, and for what no float can hold."""
+    if isinstance(value, bool) or not (isinstance(value, int | float) or value in ("inf", "-inf")):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
