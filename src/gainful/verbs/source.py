@@ -50,19 +50,6 @@ class Options(PolicyOptions, total=False):
     lower_is_better: Sequence[str]
 
 
-def check_options(options: Mapping[str, Any], allowed: type) -> None:
-    """Refuse keywords that a `TypedDict` of options does not have, and values that its types do not list."""
-    known = get_type_hints(allowed)
-    for name, value in options.items():
-        if name not in known:
-            raise TypeError(
-                f"unexpected keyword {name!r}; expected a parameter of this function, or {', '.join(known)}"
-            )
-        if get_origin(known[name]) is Literal and value not in (values := get_args(known[name])):
-            hint = did_you_mean(str(value), values)
-            raise PolicyError(f"{name}: expected one of {', '.join(values)}, got {value!r}.{hint}")
-
-
 def policies_of(options: Mapping[str, Any], **usual: Any) -> Policies:
     """The policies among the options; `usual` ones where none is given."""
     return Policies(**{**usual, **{name: options[name] for name in _POLICIES if name in options}})
@@ -160,10 +147,16 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
 
 
 def check_options(options: Mapping[str, Any], accepted: type = Options) -> None:
-    """Refuse keywords that mean nothing to a function: those that are not in the TypedDict that it accepts."""
+    """Refuse keywords that mean nothing to a function, and values that its own `TypedDict` does not list."""
     known = accepted.__annotations__
     for name in options:
         if name not in known:
             raise TypeError(
                 f"unexpected keyword {name!r}; expected a parameter of this function, or {', '.join(known)}"
             )
+    if accepted is not Options:
+        for name, hint in get_type_hints(accepted).items():
+            values = get_args(hint) if get_origin(hint) is Literal else ()
+            if values and name in options and options[name] not in values:
+                wrong = did_you_mean(str(options[name]), values)
+                raise PolicyError(f"{name}: expected one of {', '.join(values)}, got {options[name]!r}.{wrong}")

@@ -309,7 +309,7 @@ class TestUnusualInput:
     def test_equal_scores(self):
         cut = gf.threshold.fit(QRELS, {"1": {"a": 0.5, "b": 0.5}, "2": {"d": 0.5, "c": 0.5}})
         assert cut.curve.thresholds.tolist() == [math.inf, 0.5]
-        assert [note.code for note in cut.notes()] == ["equal-scores"]
+        assert [note.code for note in cut.notes()] == ["all-tied", "equal-scores"]
 
     def test_an_empty_answer_may_be_best(self):
         qrels, run = {"1": {"a": -1, "b": -2}, "2": {"c": -1, "d": 1}}, {"1": {"a": 0.9, "b": 0.3}, "2": {"c": 0.2}}
@@ -336,10 +336,23 @@ class TestUnusualInput:
             gf.threshold.fit(qrels, {"1": {"a": 1.0}}, degenerate="skip")
 
     def test_no_topic_in_common(self):
-        with pytest.raises(
-            DataError, match="run 'run': expected documents for topics of qrels 'qrels', got none of them"
-        ):
+        with pytest.raises(DataError, match=r"^run 'run': expected documents for judged topics, got none$"):
             gf.threshold.fit(QRELS, {"9": {"a": 1.0}})
+
+    def test_rankings(self):
+        joined = gf.align(QRELS, RUN, documents=math.inf)
+        assert gf.threshold.curve(joined).to_dict() == gf.threshold.curve(QRELS, RUN).to_dict()
+        skipped = gf.threshold.fit(joined, degenerate="skip", resamples=1)
+        assert skipped.settings.policies == gf.Policies(degenerate="skip")
+        with pytest.raises(
+            DataError, match=r"^expected rankings that know their documents: align\(…, documents=inf\)$"
+        ):
+            gf.threshold.curve(gf.align(QRELS, RUN, documents=2))
+        with pytest.raises(DataError, match=r"^expected one run to cut, got 2: a, b$"):
+            gf.threshold.curve(gf.align(QRELS, {"a": RUN, "b": RUN}, documents=math.inf))
+        expected = gf.align(QRELS, RUN, documents=math.inf, ties="expected")
+        with pytest.raises(PolicyError, match=r"^ties: expected one of trec, order, got 'expected'\.$"):
+            gf.threshold.fit(expected)
 
     def test_nan(self):
         with pytest.raises(DataError, match="expected a finite score, got nan"):

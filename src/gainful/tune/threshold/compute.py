@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from gainful.checks import check_count
+from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
 from gainful.errors import DataError, GainfulError, MeasureError
-from gainful.io.read import read_qrels, read_run
+from gainful.io.read import read_run
 from gainful.measures import Measure, parse_measure
 from gainful.results import Settings, plural
 from gainful.stats.intervals import check_confidence
@@ -22,7 +24,7 @@ from gainful.tune.threshold.choose import CLOSE, Rule, bootstrap, bound, cross_v
 from gainful.tune.threshold.documents import ScoredDocuments, scored_documents
 from gainful.tune.threshold.result import Threshold, ThresholdCurve
 from gainful.tune.threshold.sweep import Steps, Sweep, sweep
-from gainful.verbs.source import check_options, policies_of
+from gainful.verbs.source import check_options, policies_of, rankings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,7 +52,8 @@ class SweptRun:
         """What repeats a result of `function`, which was called with `given`."""
         known = {**given, "measure": str(self.measure), "filter_run": self.filter_run}
         data = f"{self.run}, {plural(int(self.found.topics.sum()), 'topic')}"
-        settings = Settings.of(function, known, data=data, policies=self.policies)
+        notes = notes_of(self.documents.rankings)
+        settings = Settings.of(function, known, data=data, policies=self.policies, notes=notes)
         return replace(settings, name=f"threshold {function.__name__}")
 
     def curve(self, settings: Settings) -> ThresholdCurve:
@@ -141,7 +144,7 @@ def sweep_run(
     Parameters
     ----------
     qrels, run
-        Judgments and a run.
+        Judgments and a run, or rankings of one.
     filter_run
         The run whose scores filter; None for the run itself.
     measure
@@ -157,15 +160,18 @@ def sweep_run(
         raise MeasureError(f"{chosen} is not averaged over topics: expected a measure such as nDCGf@3")
     if directed and chosen.definition.higher == "neither":
         raise MeasureError(f"{chosen} is neither better high nor low: expected a measure such as nDCGf@3")
-    policies = policies_of(options)
-    run = read_run(run)
+    rankings = rankings_of(qrels, run, options, documents=math.inf)  # type: ignore[arg-type]
+    policies = policies_of(options, **rankings.policies.to_dict())
+    check_options(policies.to_dict(), ThresholdOptions)
+    if len(rankings.systems) != 1:
+        raise DataError(f"expected one run to cut, got {len(rankings.systems)}: {', '.join(rankings.systems)}")
     filters = None if filter_run is None else read_run(filter_run)
-    documents = scored_documents(read_qrels(qrels), run, filters, policies)
+    documents = scored_documents(rankings, filters)
     found = sweep(documents, chosen, policies)
     if not found.topics.any():
         raise DataError(f"{chosen} is undefined for all topics, and degenerate='skip'")
     return SweptRun(
-        run=run.name,
+        run=rankings.systems[0],
         filter_run=None if filters is None else filters.name,
         measure=chosen,
         policies=policies,

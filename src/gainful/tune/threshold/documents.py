@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from gainful.data.align import align
-from gainful.data.policies import Policies
-from gainful.data.pool import runs_of_equal, topic_numbers
-from gainful.data.qrels import Qrels
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings
 from gainful.data.run import Run
 from gainful.errors import DataError
@@ -120,73 +116,48 @@ class ScoredDocuments:
         return np.cumsum(np.bincount(self.step, minlength=len(self.thresholds) + 1))
 
 
-def scored_documents(qrels: Qrels, run: Run, filter_run: Run | None, policies: Policies) -> ScoredDocuments:
-    """Join a run with judgments, unjudged documents and scores included.
+def scored_documents(rankings: Rankings, filter_run: Run | None) -> ScoredDocuments:
+    """The documents of the one run of rankings that list them all.
 
     Parameters
     ----------
-    qrels, run
-        What to join.
+    rankings
+        Of one run, with all its documents.
     filter_run
-        The scores that filter; those of `run` if None.
-    policies
-        All but `degenerate` are honoured here.
+        The scores that filter; those of the run itself if None.
     """
-    rankings = align(qrels, [run], replace(policies, unjudged="zero"))
-    if not rankings.retrieved.any():
-        raise DataError(f"run {run.name!r}: expected documents for topics of qrels {qrels.name!r}, got none of them")
-    frame, topic = _judged(run, rankings, policies)
-    # As aligned, so that ranks agree: trec_eval's scores are float32, and ids break its ties.
-    trec = policies.ties == "trec"
-    with np.errstate(over="ignore"):
-        score = frame["score"].to_numpy().astype(np.float32 if trec else np.float64)
-    by_id = trec and filter_run is not None
-    keys = {"topic": pl.Series(topic), "score": pl.Series(score), **({"doc": frame["doc_id"]} if by_id else {})}
-    falls = [False, True, True][: len(keys)]
-    by = pl.arg_sort_by(*keys, descending=falls, maintain_order=True).cast(pl.Int64)
-    order = pl.DataFrame(keys).select(by).to_series().to_numpy()
-    start = np.concatenate([[0], np.cumsum(np.bincount(topic, minlength=len(rankings.topics)))])
-    document = np.full(len(order), -1, np.int64)
-    document[start[rankings.row] + rankings.rank - 1] = rankings.document
+    (run,), listed = rankings.systems, rankings.listed
+    if listed is None or not rankings.present.any():
+        raise DataError(f"run {run!r}: expected documents for judged topics, got none")
+    if not len(listed):
+        raise DataError(f"run {run!r}: expected judged documents, got none; use unjudged='zero'")
+    topic, raw = listed.row, listed.score
+    number = np.arange(len(listed))
     if filter_run is None:
-        filters, raw = score[order].astype(np.float64), frame["score"].to_numpy()[order]
+        # As joined, so that ranks agree: trec_eval's scores are float32.
+        with np.errstate(over="ignore"):
+            filters = raw.astype(np.float32 if rankings.policies.ties == "trec" else np.float64).astype(np.float64)
     else:
-        raw = filters = filter_scores(frame, run.name, filter_run)[order]
-    if policies.unjudged == "condensed":
-        kept = np.append(rankings.pool_grade, -1)[document] >= 0
-        topic = topic[order][kept]
-        document, filters, raw = document[kept], filters[kept], raw[kept]
-        start = np.concatenate([[0], np.cumsum(np.bincount(topic, minlength=len(rankings.topics)))])
-        rankings = rankings.condensed()
-        if not len(document):
-            raise DataError(f"run {run.name!r}: expected judged documents, got none; use unjudged='zero'")
-    return _ordered(rankings, start, document, filters, raw, one_score=filter_run is None)
-
-
-def _ordered(
-    rankings: Rankings, start: IntArray, document: IntArray, filters: FloatArray, raw: FloatArray, *, one_score: bool
-) -> ScoredDocuments:
-    topic = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    number = np.arange(len(document))
-    rank = number - start[topic] + 1
+        names = pl.Series(rankings.topics, dtype=pl.String).gather(topic)
+        raw = filters = filter_scores(pl.DataFrame({"query_id": names, "doc_id": listed.doc_id}), run, filter_run)
     distinct, group = np.unique(filters, return_inverse=True)
     lowest = np.full(len(distinct), np.inf)
     np.minimum.at(lowest, group, raw)
     step = len(distinct) - group
-    admitted, place = number, rank
-    if not one_score:
+    admitted, place = number, listed.rank
+    if filter_run is not None:
         admitted = np.argsort(topic * (len(distinct) + 1) + step, kind="stable")
         place = np.empty_like(number)
-        place[admitted] = rank
+        place[admitted] = listed.rank
     return ScoredDocuments(
         rankings=rankings,
-        start=start,
-        document=document,
+        start=np.concatenate([[0], np.cumsum(np.bincount(topic, minlength=len(rankings.topics)))]),
+        document=listed.document,
         place=place,
         admitted=admitted,
         step=step[admitted],
         thresholds=lowest[::-1],
-        one_score=one_score,
+        one_score=filter_run is None,
     )
 
 
@@ -210,17 +181,3 @@ def filter_scores(frame: pl.DataFrame, name: str, filter_run: Run) -> FloatArray
             "or take those documents out of the run"
         )
     return scores["filter"].to_numpy()
-
-
-def _judged(run: Run, rankings: Rankings, policies: Policies) -> tuple[pl.DataFrame, IntArray]:
-    """The rows of a run that belong to judged topics, each document once, and their topics."""
-    codes = pl.DataFrame({"query_id": list(rankings.topics), "topic": np.arange(len(rankings.topics))})
-    values, start = runs_of_equal(run.frame["query_id"])
-    topic = np.repeat(topic_numbers(values, codes), np.diff(start))
-    frame = run.frame
-    chosen: BoolArray = topic >= 0
-    if policies.duplicates == "first" and chosen.sum() > rankings.retrieved.sum():
-        chosen &= frame.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
-    if not chosen.all():
-        frame, topic = frame.filter(pl.Series(chosen)), topic[chosen]
-    return frame, topic
