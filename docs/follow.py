@@ -1,8 +1,9 @@
 """Follow a Markdown page: run what it shows, compare, or write down what it should show.
 
 What a fence means: ``sh`` is run and must succeed; ``console`` is `$ command` and, below it, all that the command
-prints (stdout and stderr); ``python`` holds doctests, which are run in the folder of the repository; ``text`` and a
-plain fence are for reading. There is no other. Shell blocks run top to bottom, in a folder of their own.
+prints (stdout and stderr); ``python`` holds doctests, which are run in the folder of the repository, or a file, if it
+begins with its name; ``text`` and a plain fence are for reading. There is no other. Shell blocks run top to bottom, in
+a folder of their own.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ DOCTEST = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 _OF_TERMINALS = ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE")
 # Words that mean the same to a shell and to us: no pipes, patterns or variables but inside of quotes.
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
+# A block that is a file, or what goes into one; tests/contract/test_contributing.py puts it there.
+_FILE = re.compile(r"# (src/\S+)\n")
 _PLAIN = re.compile(r"[\w@%+:,./=\s-]*")
 
 
@@ -69,6 +72,12 @@ def blocks(page: str) -> Iterator[Block]:
         elif fence:
             inside.append(line)
     assert not fence, f"line {start}: the block is never closed"
+
+
+def files(page: str) -> dict[str, str]:
+    """The Python blocks of a page that are files, or parts of them, by path."""
+    found = ((_FILE.match(block.text), block.text) for block in blocks(page) if block.kind == "python")
+    return {named[1]: text[named.end() :] for named, text in found if named}
 
 
 def commands(block: Block) -> list[tuple[str, str]]:
@@ -261,7 +270,7 @@ def escaping(page: str) -> list[str]:
     for block in blocks(page):
         if block.kind not in (*RUN, *READ, "python"):
             wrong.append(f"line {block.line}: '{block.kind}' is none of {', '.join(RUN)}, python, text and plain")
-        elif block.kind == "python" and ">>> " not in block.text:
+        elif block.kind == "python" and ">>> " not in block.text and not _FILE.match(block.text):
             wrong.append(f"line {block.line}: Python without '>>>' is not run")
         elif block.kind in READ and re.search(r"^\$ ", block.text, re.MULTILINE):
             wrong.append(f"line {block.line}: '$ command' is run in a console block only")
