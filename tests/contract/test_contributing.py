@@ -1,4 +1,4 @@
-"""The recipe for an analysis works as it stands: two files, put into a copy of gainful, are a command and a function."""
+"""The recipe for an analysis works as it stands: put into a copy of gainful, its two files are a command."""
 
 from __future__ import annotations
 
