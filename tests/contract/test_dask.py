@@ -293,8 +293,9 @@ class TestAnalyses:
         assert exact(found(**on_dask)) == exact(found())
 
     @pytest.mark.parametrize("by", ["mean", "topic"])
-    def test_stability(self, scores, on_dask, by):
-        assert exact(gf.stability(scores, by=by, **on_dask)) == exact(gf.stability(scores, by=by))
+    def test_stability(self, scores, scheduler, by):
+        there = gf.stability(scores, by=by, engine=gf.Dask(address=scheduler))
+        assert exact(there) == exact(gf.stability(scores, by=by))
 
     def test_sensitivity(self, scores, on_dask):
         methods = ["studentized", "tukey", "shifted", "t", "sign", "wilcoxon"]
@@ -315,8 +316,8 @@ class TestAnalyses:
         y = np.random.default_rng(0).random((40, 12))
         assert exact(gf.compare(y, test="randomisation", **on_dask)) == exact(gf.compare(y, test="randomisation"))
 
-    def test_agreement(self, scores, on_dask):
-        assert exact(gf.agreement(scores, **on_dask)) == exact(gf.agreement(scores))
+    def test_agreement(self, scores, scheduler):
+        assert exact(gf.agreement(scores, engine=gf.Dask(address=scheduler))) == exact(gf.agreement(scores))
 
 
 def gone(process: int) -> bool:
@@ -455,7 +456,7 @@ class TestScheduler:
             GainfulError,
             match=rf"^scheduler {address}: expected at least one worker, got none within 0.2 seconds; start",
         ):
-            gf.stability(np.random.default_rng(0).random((3, 10)), engine="dask", scheduler=address)
+            gf.stability(np.random.default_rng(0).random((3, 10)), engine=gf.Dask(address=address))
 
     def test_other_versions(self, made, on_dask, monkeypatch):
         version = gf.__version__
@@ -548,7 +549,7 @@ class TestPieces:
     @pytest.mark.slow
     def test_script_without_guard(self, tmp_path):
         script = tmp_path / "script.py"
-        script.write_text("import gainful as gf\ngf.stability([[1, 2, 3], [2, 3, 1]], engine='dask', workers=1)\n")
+        script.write_text("import gainful as gf\ngf.stability([[1, 2, 3], [2, 3, 1]], engine=gf.Dask(workers=1))\n")
         done = subprocess.run([sys.executable, script], capture_output=True, text=True)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].startswith(

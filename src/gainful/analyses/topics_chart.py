@@ -1,4 +1,4 @@
-"""What depends on the number of topics, drawn: a line a measure, a dot where the data are, a rule at what is wanted."""
+"""Charts of what depends on the number of topics: one line per measure, a dot at the data, a rule at the goal."""
 
 from __future__ import annotations
 

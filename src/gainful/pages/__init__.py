@@ -96,7 +96,7 @@ def report(
     Notes
     -----
     Nothing is computed here that the other functions do not compute: `evaluate`, `compare`, `explain`, `agreement`,
-    `reliability`, `topics_needed`, `stability`, `sensitivity`, `robustness`, `boundedness` and `threshold.curve`. What
+    `reliability`, `topics`, `stability`, `sensitivity`, `robustness`, `boundedness` and `threshold.curve`. What
     the data do not allow (one run, one topic, no negative labels) is left out, and the page says why.
 
     Examples

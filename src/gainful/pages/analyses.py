@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gainful.analyses.agreement import Agreement, Correlation, agreement
+from gainful.analyses.agreement import Correlation, agreement
+from gainful.analyses.agreement.result import Agreement
 from gainful.analyses.boundedness import boundedness
 from gainful.analyses.reliability import reliability
 from gainful.analyses.robustness import robustness
 from gainful.analyses.sensitivity import sensitivity
 from gainful.analyses.stability import stability
-from gainful.analyses.topics import topics_needed
+from gainful.analyses.topics import topics
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -123,7 +124,7 @@ def agreeing(task: Task) -> Content:
             if len(telling) > 1
             else f"{least.first} and {least.second} order the runs with a Kendall's τ of {least.value:.2f}."
         )
-    return {"figures": [figure(found.chart())], "table": table(columns, rows), "line": str(found)}
+    return {"figures": [figure(found.chart())], "table": table(columns, rows), "line": str(found.settings)}
 
 
 def _mover(found: Agreement, first: str, second: str) -> str:
@@ -134,25 +135,25 @@ def _mover(found: Agreement, first: str, second: str) -> str:
 def reliable(task: Task) -> Content:
     """How reliable scores are, and how many topics that takes."""
     found = reliability(task.scores, **task.chosen("confidence", "gaps"))
-    share = f"{found.confidence:.0%}"
+    share, target = f"{found.settings['confidence']:.0%}", found.settings["target"]
     columns = [("measure", "text"), ("Φ", "score"), (f"low ({share})", "score"), ("high", "score"), ("Eρ²", "score")]
-    columns += [(f"topics for Φ = {found.target:g}", "count"), (f"topics for Eρ² = {found.target:g}", "count")]
+    columns += [(f"topics for Φ = {target:g}", "count"), (f"topics for Eρ² = {target:g}", "count")]
     columns += [("variance: runs", "share"), ("topics", "share"), ("rest", "share")]
     rows = [
         [
             *(m.measure, m.phi.value, m.phi.low, m.phi.high, m.erho2.value),
-            *(m.topics_needed(found.target, name).value for name in ("phi", "erho2")),
+            *(m.topics_needed(target, name).value for name in ("phi", "erho2")),
             *(m.shares.run, m.shares.topic, m.shares.rest),
         ]
         for m in found.measures
     ]
     first = found.measures[0]
-    needed = first.topics_needed(found.target).value
+    needed = first.topics_needed(target).value
     if needed is not None:
         verdict = f"{needed} would reach" if needed > first.topics else f"{needed} of them reach"
         task.findings.append(
             f"The reliability Φ of {first.measure} is {first.phi.value:.3f} with {first.topics} topics; "
-            f"{verdict} {found.target:g}."
+            f"{verdict} {target:g}."
         )
     return {
         "figures": [
@@ -160,22 +161,22 @@ def reliable(task: Task) -> Content:
             figure(found.chart("erho2"), "Eρ²: the order of runs"),
         ],
         "table": table(columns, rows),
-        "notes": list(found.notes),
-        "line": str(found),
+        "notes": list(map(str, found.notes())),
+        "line": str(found.settings),
     }
 
 
 def enough_topics(task: Task) -> Content:
     """How many topics a t-test needs."""
-    found = topics_needed(task.scores, **task.chosen("alpha", "gaps"))
+    found = topics(task.scores, **task.chosen("alpha", "gaps"))
     columns = [("measure", "text"), ("topics needed", "count"), ("topics here", "count")]
     columns += [("power here", "share"), ("smallest difference these topics find", "score")]
     rows = [[m.measure, m.needed, m.topics, m.now, m.detectable] for m in found.measures]
     return {
         "figures": [figure(found.chart())],
         "table": table(columns, rows),
-        "notes": list(found.notes),
-        "line": str(found),
+        "notes": list(map(str, found.notes())),
+        "line": str(found.settings),
     }
 
 
@@ -184,7 +185,7 @@ def stable(task: Task) -> Content:
     found = stability(task.scores, **task.chosen("seed", "gaps"))
     columns = [("measure", "text"), ("topics drawn", "count"), ("error rate", "share"), ("ties", "share")]
     rows = [[curve.measure, curve.sizes[-1], curve.error[-1], curve.ties[-1]] for curve in found.curves]
-    return {"figures": [figure(found.chart())], "table": table(columns, rows), "line": str(found)}
+    return {"figures": [figure(found.chart())], "table": table(columns, rows), "line": str(found.settings)}
 
 
 def sensitive(task: Task) -> Content:

@@ -108,7 +108,7 @@ def settings_of(function: Callable[..., Any], given: Mapping[str, Any], scores: 
         given,
         data=f"{plural(len(scores.systems), 'run')}, {plural(len(scores.topics), 'topic')}",
         policies=scores.policies,
-        notes=(*getattr(scores, "notes", tuple)(), *gap_notes(scores)),
+        notes=(*scores.notes(), *gap_notes(scores)),
     )
 
 

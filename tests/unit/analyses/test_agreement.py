@@ -210,6 +210,61 @@ class TestUndefined:
     def test_chart(self):
         assert self.found.chart().to_dict()["layer"]
 
+    def test_says_so(self):
+        assert self.found.verdict() == (
+            "How far the measures agree cannot be told: of every two, one ties all runs or does not say which run is "
+            "better."
+        )
+        notes = [(note.code, note.subject) for note in self.found.notes()]
+        assert notes == [("all-tied", "m0"), ("all-tied", "m2"), ("few-runs", "")]
+
+    def test_nothing_is_found_by_a_measure_that_ties_all(self):
+        found = gf.agreement(table([*self.y[:2], alike(3, 4, 1, seed=1)[0]]), correlation="tau_a", resamples=5)
+        assert found.least()[0] == "m0"  # of which τ_a is 0, or below the other's
+        assert found.verdict().startswith("m1 and m2 agree least on the order of 3 runs: Kendall's τ_a = ")
+        assert "m0" not in found.verdict()
+
+
+class TestVerdict:
+    # Ranks by the first a b c d e, by the second c a b e d, by the third as by the first: see TestWhoMoved.
+    y = np.array([[5, 4, 3, 2, 1], [4, 3, 5, 1, 2], [5, 4, 3, 2, 1]])[:, :, None] * np.ones(2) / 10
+
+    def test_many_measures(self):
+        # Of the ten pairs a–c, b–c and d–e are ordered differently: (7 − 3)/10.
+        assert gf.agreement(table(self.y), resamples=5).verdict() == (
+            "m0 and m1 agree least on the order of 5 runs: Kendall's τ_b = 0.40 (0.40 to 0.40 on resampled topics); "
+            "c (3 → 1) moves most. First: a by m0 and m2; c by m1."
+        )
+
+    def test_two_measures(self):
+        assert gf.agreement(table(self.y[:2]), resamples=5).verdict().startswith("m0 and m1 order 5 runs with Kendall")
+        same = gf.agreement(table(self.y[[0, 2]]), resamples=5).verdict()
+        assert same.endswith("Kendall's τ_b = 1.00 (1.00 to 1.00 on resampled topics). First by all of them: a.")
+
+    def test_scores(self):
+        # Differences .1, .1, -.2, .1, -.1: the mean of their squares is .08/5.
+        found = gf.agreement(table(self.y), correlation="rms", resamples=5)
+        assert found.verdict().startswith(
+            f"m0 and m1 differ most in the mean scores of 5 runs: the RMS difference is {math.sqrt(0.08 / 5):.2f} ("
+        )
+
+    def test_measures_without_a_better_end_are_no_finding(self):
+        found = gf.agreement(table(self.y, ["AP", "NumRet", "P@5"]), resamples=5)
+        assert found.least() == ("AP", "NumRet")
+        assert found.verdict().startswith("AP and P@5 agree least on the order of 5 runs: Kendall's τ_b = 1.00 (")
+        assert [(note.code, note.subject) for note in found.notes()] == [("no-direction", "NumRet")]
+        assert found.tables()[2].title == "Runs that move most between AP and P@5:"
+
+    def test_ties_at_the_top(self):
+        y = np.ones((2, 8, 2))
+        y[0, 0], y[1, 1] = 0.0, 0.0
+        first = gf.agreement(table(y), resamples=5).verdict().partition(" First: ")[2]
+        assert first == "b, c, d, e, f and 2 more (tied) by m0; a, c, d, e, f and 2 more (tied) by m1."
+
+    def test_many_that_are_first(self):
+        y = (np.eye(6) + np.linspace(0, 0.1, 6))[:, :, None] * np.ones(2)
+        assert gf.agreement(table(y), resamples=5).verdict().endswith(". The measures put 6 different runs first.")
+
 
 def test_a_topic_that_one_measure_lacks_is_dropped_for_all():
     y = alike(systems=4, topics=6, measures=2)
@@ -266,10 +321,39 @@ class TestResult:
     scores = table(alike(systems=4, topics=5, measures=3))
     found = gf.agreement(scores, correlation=["rho", "rho", "rbo"], resamples=25, seed=3)
 
-    def test_one_line(self):
-        assert str(self.found) == (
-            "agreement: 3 measures on 4 systems, 5 topics; spread=0.95 resamples=25 p=0.9 seed=3 gaps=error"
+    def test_text(self):
+        text = str(self.found)
+        assert text.startswith(self.found.verdict()[:60])
+        assert "who moved most" in text
+        assert "places up" in text
+        assert "note: Orders of only 4 runs easily agree, or disagree, by chance.\n" in text
+        assert text.endswith(
+            "\nagreement: 4 runs, 5 topics; correlation=rho,rbo spread=0.95 resamples=25 p=0.9 seed=3 gaps=error"
         )
+
+    def test_tables(self):
+        every, coefficients, moved, best, runs = self.found.tables()
+        assert every.frame.columns == [
+            *("measure", "other", "rho", "rbo", "resampled_low", "resampled_high", "moved"),
+        ]
+        pair = self.found.between("m0", "m2", "rbo")
+        assert every.frame["rbo"][1] == pair.value
+        assert [column.header for column in every.columns] == [
+            *("measure", "with", "Spearman's ρ", "resampled 2.5 %", "resampled 97.5 %", "RBO", "who moved most"),
+        ]
+        assert coefficients.frame.equals(self.found.to_frame())
+        assert moved.frame["run"].to_list() == [move.system for move in self.found.moved(*self.found.least())]
+        assert best.frame.rows() == [(name, *self.found.best(name)) for name in ("m0", "m1", "m2")]
+        assert runs.frame["rank"].to_list() == self.found.ranks.ravel().tolist()
+
+    def test_html_escapes_names(self):
+        html = gf.agreement(table(alike(measures=2), ["<s>AP", "RR"]), resamples=5)._repr_html_()
+        assert "<s>AP" not in html
+        assert "<b>&lt;s&gt;AP and RR order 7 runs with Kendall" in html
+
+    def test_pandas(self):
+        frame = self.found.to_pandas()
+        assert frame["value"].to_list() == [pair.value for pair in self.found.pairs]
 
     def test_frame(self):
         frame = self.found.to_frame()
@@ -279,11 +363,12 @@ class TestResult:
 
     def test_dict_is_ready_for_json_and_repeats_it(self):
         content = json.loads(json.dumps(self.found.to_dict()))
-        assert set(content["ranks"]["m0"].values()) == {1.0, 2.0, 3.0, 4.0}
-        names = ("correlation", "spread", "resamples", "p", "gaps", "seed")
-        assert gf.agreement(self.scores, **{name: content[name] for name in names}).to_dict() == self.found.to_dict()
-        other = gf.agreement(self.scores, **{name: content[name] for name in names} | {"seed": 4})
-        assert other.to_dict()["pairs"] != self.found.to_dict()["pairs"]
+        assert {row["rank"] for row in content["runs"] if row["measure"] == "m0"} == {1.0, 2.0, 3.0, 4.0}
+        settings = content["settings"]
+        assert settings.pop("policies") is None
+        assert gf.agreement(self.scores, **settings).to_dict() == self.found.to_dict()
+        other = gf.agreement(self.scores, **settings | {"seed": 4})
+        assert other.to_dict()["coefficients"] != self.found.to_dict()["coefficients"]
 
     def test_chart_of_many_measures_is_a_map(self):
         chart = self.found.chart().to_dict()

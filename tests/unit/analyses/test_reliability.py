@@ -88,13 +88,32 @@ class TestOddScores:
         assert found.erho2.value == 0.0
         needed = found.topics_needed(0.5)
         assert (needed.value, needed.low, needed.high) == (None, None, None)
-        runs, topics, none = result.notes
-        assert runs == (
-            f"score: the variance of runs came out negative ({found.raw.run:.3g}) and is taken as 0: runs differ less "
-            "than chance alone would make them"
+        runs, topics, none = result.notes()
+        assert runs == gf.Note(
+            "clipped-variance",
+            "score",
+            f"By score, the variance of runs came out negative ({found.raw.run:.3g}) and is taken as 0: runs differ "
+            "less than chance alone would make them.",
         )
-        assert topics.startswith("score: the variance of topics came out negative (")
-        assert none == "score: the runs cannot be told apart, by which no number of topics makes their scores reliable"
+        assert topics.text.startswith("By score, the variance of topics came out negative (")
+        assert (none.code, none.text) == (
+            "no-variance",
+            "By score, the runs cannot be told apart: with these variances, no number of topics makes their scores "
+            "reliable.",
+        )
+        assert result.verdict() == (
+            "Φ of score is 0.00 with 4 topics (0.00 to 0.00): the runs cannot be told apart; no number of topics would "
+            "reach 0.95."
+        )
+
+    def test_negative_variance_but_an_upper_end(self):
+        result = reliability(np.random.default_rng(3).random((4, 10)))
+        found = result["score"]
+        assert found.variances.run == 0.0
+        assert found.phi.high > 0.0
+        assert result.verdict().endswith(
+            f": the runs cannot be told apart; by the upper end, {found.topics_needed().low} would reach 0.95."
+        )
 
     def test_negative_variance_of_topics(self):
         result = reliability([[1.0, 2.0, 1.5], [4.0, 3.0, 3.6]])
@@ -102,7 +121,9 @@ class TestOddScores:
         assert found.raw.topic < 0
         assert found.variances.topic == 0.0
         assert found.phi.value == found.erho2.value
-        assert [note.partition(" (")[0] for note in result.notes] == ["score: the variance of topics came out negative"]
+        assert [note.text.partition(" (")[0] for note in result.notes()] == [
+            "By score, the variance of topics came out negative"
+        ]
 
     def test_interval_that_allows_no_lower_end(self):
         """Told apart, but not surely: the fewest topics are known, the most are not."""
@@ -119,8 +140,9 @@ class TestOddScores:
         assert (found.phi.value, found.phi.low, found.phi.high) == (0.0, 0.0, 0.0)
         assert math.isnan(found.erho2.value)
         assert found.shares.topic == 1.0
-        assert result.notes == (
-            "score: the runs have the same scores, by which no number of topics makes their scores reliable",
+        (note,) = result.notes()
+        assert note.text.startswith(
+            "By score, all runs have the same scores: with these variances, no number of topics"
         )
 
     def test_constant_scores(self):
@@ -130,7 +152,8 @@ class TestOddScores:
         assert math.isnan(found.erho2.value)
         assert math.isnan(found.shares.run)
         assert found.topics_needed().value is None
-        assert json.loads(json.dumps(result.to_dict()))["measures"]["score"]["variances"]["run"] == 0.0
+        assert json.loads(json.dumps(result.to_dict()))["variances"][0]["variance_run"] == 0.0
+        assert result.verdict() == "Φ of score is undefined: no two scores differ."
         assert result.to_frame()["topics_for_phi"].to_list() == [None]
         result.chart()
 
@@ -144,6 +167,9 @@ class TestOddScores:
             reliability(two_measures())
         result = reliability(two_measures(), gaps="drop")
         assert [m.topics for m in result.measures] == [3, 2]
+        (note,) = result.notes()
+        assert (note.code, note.subject) == ("dropped-topics", "P")
+        assert note.text == "By P, 1 of 3 topics is left out: some run has no score there."
         assert result["AP"].phi.value == pytest.approx(0.75)
 
     def test_too_few(self):
@@ -226,18 +252,61 @@ class TestResult:
 
     def test_dict_is_json_and_ends_with_the_settings(self):
         content = json.loads(json.dumps(reliability(SCORES, sizes=[5], target=0.9).to_dict()))
-        found = content["measures"]["score"]
-        assert found["phi"]["value"] == pytest.approx(0.75)
-        assert found["topics_for_phi"]["value"] == 9
-        assert [point["topics"] for point in found["curve"]] == [5]
-        assert list(content)[-4:] == ["target", "confidence", "gaps", "policies"]
-        assert "Feldt" in content["method"]
+        (found,) = content["coefficients"]
+        assert found["phi"] == pytest.approx(0.75)
+        assert found["topics_for_phi"] == 9
+        assert [point["topics"] for point in content["curve"]] == [5]
+        (parts,) = content["variances"]
+        assert (parts["ms_run"], parts["raw_run"], parts["share_run"]) == pytest.approx((13.5, 4.0, 0.5))
+        assert content["settings"] == {
+            "sizes": [5],
+            "target": 0.9,
+            "confidence": 0.95,
+            "gaps": "error",
+            "policies": None,
+        }
 
     def test_text(self):
-        assert str(reliability(SCORES)) == (
-            "reliability of score (2 runs, 3 topics): two-way variance components; intervals: Eρ² by Feldt, Φ by "
-            "Arteaga et al.; confidence=0.95 target=0.95 gaps=error"
+        text = str(reliability(SCORES))
+        assert text.startswith("Φ of score is 0.75 with 3 topics (")
+        assert "); 19 would reach 0.95.\n" in text
+        assert "Intervals: Φ by Arteaga et al., Eρ² by Feldt." in text.replace("\n", " ")
+        assert "variance: runs" in text
+        assert text.endswith("\nreliability: 2 runs, 3 topics; target=0.95 confidence=0.95 gaps=error")
+        assert "With other numbers of topics" not in text
+        assert "With other numbers of topics" in str(reliability(SCORES, sizes=[5]))
+
+    def test_verdict_of_enough_topics(self):
+        assert "; 1 of them reach 0.4." in reliability(SCORES, target=0.4).verdict()
+
+    def test_verdict_of_several_measures(self):
+        frame = pl.concat(
+            two_measures().filter(pl.col("measure") == "AP").with_columns(measure=pl.lit(name), score=score)
+            for name, score in {
+                "A": pl.col("score"),
+                "B": pl.col("score") + pl.when(pl.col("run") == "b").then(4.0).otherwise(0.0),
+                "C": pl.col("score") - pl.when(pl.col("run") == "b").then(1.0).otherwise(0.0),
+            }.items()
         )
+        # Means 3 apart, 7 apart, 2 apart: MS of runs 13.5, 73.5 and 6, so variances 4, 24 and 1.5; Φ = σ²/(σ² + 4/3).
+        assert (
+            reliability(frame)
+            .verdict()
+            .endswith(f" Φ of the other measures is {1.5 / (1.5 + 4 / 3):.2f} (C) to {24 / (24 + 4 / 3):.2f} (B).")
+        )
+        assert reliability(frame, None, ["A", "C"]).verdict().endswith(f" Φ of C is {1.5 / (1.5 + 4 / 3):.2f}.")
+
+    def test_html_escapes_names(self):
+        html = reliability(
+            two_measures().with_columns(measure=pl.lit("<b>AP</b>")).unique(["run", "query_id"])
+        )._repr_html_()
+        assert "<b>AP</b>" not in html.replace("&lt;b&gt;", "")
+        assert "Φ of &lt;b&gt;AP&lt;/b&gt; is" in html
+
+    def test_pandas(self):
+        frame = reliability(SCORES).to_pandas()
+        assert frame["phi"].to_list() == pytest.approx([0.75])
+        assert frame["topics_for_phi"].to_list() == [19]
 
     @pytest.mark.parametrize("coefficient", ["phi", "erho2"])
     def test_chart(self, coefficient):

@@ -220,7 +220,7 @@ def test_geometric_means_are_refused():
         "GMAP: expected a measure that is averaged over topics, got a geometric mean, which this analysis is not "
         "about: take AP instead"
     )
-    for analysis in (gf.sensitivity, gf.reliability, gf.topics_needed):
+    for analysis in (gf.sensitivity, gf.reliability, gf.topics):
         with pytest.raises(gf.DataError) as caught:
             analysis(frame)
         assert str(caught.value) == message

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.analyses import stability as module
-from gainful.analyses.stability import StabilityCurve
+from gainful.analyses.stability import compute
+from gainful.analyses.stability.result import StabilityCurve
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import DataError, GainfulError
 
@@ -75,9 +75,9 @@ def test_more_draws_than_a_byte_counts():
 def test_blocks_do_not_matter(by, monkeypatch):
     y = np.random.default_rng(0).random((6, 8))
     whole = gf.stability(y, by=by, draws=50)
-    monkeypatch.setattr(module, "BLOCK", 36 * 7)  # seven draws at a time, of 50
+    monkeypatch.setattr(compute, "BLOCK", 36 * 7)  # seven draws at a time, of 50
     if by == "topic":
-        monkeypatch.setattr(module, "BLOCK", 50 * 4)  # four pairs at a time, of 15
+        monkeypatch.setattr(compute, "BLOCK", 50 * 4)  # four pairs at a time, of 15
     assert curve(gf.stability(y, by=by, draws=50)) == curve(whole)
 
 
@@ -219,14 +219,14 @@ Y = [[0.1, 0.2, 0.3, 0.4], [0.3, 0.1, 0.4, 0.2]]
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sizes": []}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got none"),
+        ({"sizes": []}, r"sizes: expected numbers of topics, whole and at least 1, got none"),
         ({"sizes": [5]}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got 5"),
-        ({"sizes": [0]}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got 0"),
-        ({"sizes": [1.5]}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got 1.5"),
+        ({"sizes": [0]}, r"sizes: expected numbers of topics, whole and at least 1, got 0"),
+        ({"sizes": [1.5]}, r"sizes: expected numbers of topics, whole and at least 1, got 1.5"),
         ({"sizes": [True]}, r"sizes: expected a list of numbers such as \[5, 10\], got \[True\]"),
         ({"sizes": ["a"]}, r"sizes: expected a list of numbers such as \[5, 10\], got \['a'\]"),
         ({"sizes": 3}, r"sizes: expected a list of numbers such as \[5, 10\], got 3"),
-        ({"sizes": [float("nan")]}, r"sizes: expected numbers of topics, whole and from 1 to the 4 there are, got nan"),
+        ({"sizes": [float("nan")]}, r"sizes: expected numbers of topics, whole and at least 1, got nan"),
         ({"draws": 2.5}, r"draws: expected a whole number of at least 2, for one draw contradicts no other, got 2.5"),
         ({"draws": 1}, r"draws: expected a whole number of at least 2, for one draw contradicts no other, got 1"),
         ({"fuzziness": -0.1}, r"fuzziness: expected a number that is not negative, such as 0.05, got -0.1"),
@@ -259,9 +259,11 @@ def test_refused_scores(y, message):
 
 
 class TestNotes:
-    note = (
-        "score: no draw tells any two systems apart, as all scores are the same within the fuzziness: an error rate of "
-        "0 says nothing here"
+    note = gf.Note(
+        "all-tied",
+        "score",
+        "By score, no draw tells any two runs apart, as all scores are the same within the fuzziness: an error rate of "
+        "0 says nothing here.",
     )
 
     @pytest.mark.parametrize("by", ["mean", "topic"])
@@ -269,22 +271,101 @@ class TestNotes:
     def test_systems_that_are_the_same(self, y, by):
         found = gf.stability(y, by=by)
         assert found.curves[0].error == (0.0, 0.0, 0.0)
-        assert found.notes == (self.note,)
-        assert found.to_dict()["notes"] == [self.note]
+        assert found.notes() == (self.note,)
+        assert [note["text"] for note in found.to_dict()["notes"]] == [self.note.text]
+        assert found.verdict() == "By score, no draw of topics tells any two runs apart: there is no order to reverse."
 
     def test_one_that_differs(self):
-        assert gf.stability([[0.1, 0.5, 0.3, 0.7], [0.1, 0.5, 0.3, 0.7], [0.1, 0.5, 0.3, 0.9]], draws=50).notes == ()
+        assert gf.stability([[0.1, 0.5, 0.3, 0.7], [0.1, 0.5, 0.3, 0.7], [0.1, 0.5, 0.3, 0.9]], draws=50).notes() == ()
+
+    def test_draws_that_share_their_topics(self):
+        found = gf.stability(Y, sizes=[3, 4], draws=10)
+        assert [note.code for note in found.notes()] == ["shared-topics"]
+        assert found.verdict().startswith("No draw is of at most half of the 4 topics: ")
+        # A topic never contradicts itself, however many there are: by topic, all sizes say something.
+        assert gf.stability(Y, sizes=[3, 4], draws=10, by="topic").notes() == ()
+
+
+class TestVerdict:
+    # The first run is better on two topics of three; half of three topics is one.
+    y = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.5]])
+
+    def test_one_measure(self):
+        found = gf.stability(self.y, draws=50)
+        error = found["score"].error[0]
+        assert found.verdict() == (
+            f"With 1 of 3 topics drawn, score orders two runs the other way round in {error:.1%} of the comparisons "
+            "and ties them in 0.0% (Buckley & Voorhees' error rate). No number of topics up to 1 keeps that error rate "
+            "at 5% or below."
+        )
+
+    def test_says_nothing_of_draws_beyond_the_half(self):
+        found = gf.stability(self.y, sizes=[1, 3], draws=50)
+        assert found["score"].error[1] == 0.0
+        assert found["score"].size_for(0.05) == 3
+        assert found.verdict() == gf.stability(self.y, draws=50).verdict()
+
+    def test_topics_that_are_enough(self):
+        assert gf.stability([[0.1] * 4, [0.9] * 4]).verdict().endswith("The error rate is at most 5% from 1 topic on.")
+
+    def test_by_topic(self):
+        found = gf.stability(self.y, sizes=[3], by="topic")
+        assert found.verdict() == (
+            "By score, with 3 of 3 topics drawn, the run that is worse on most of them wins on 33.3% of them; 0.0% are "
+            "ties."
+        )
+
+    def test_several_measures(self):
+        scores = {"one": self.y, "two": self.y, "three": np.array([[1.0] * 3, [0.0] * 3]), "tied": np.ones((2, 3))}
+        rows = [
+            ("ab"[run], measure, str(topic), float(values[run, topic]))
+            for measure, values in scores.items()
+            for run, topic in np.ndindex(2, 3)
+        ]
+        frame = pl.DataFrame(rows, schema=["run", "measure", "query_id", "score"], orient="row")
+        error = gf.stability(frame)["two"].error[0]
+        assert (
+            gf.stability(frame)
+            .verdict()
+            .endswith(f" By the other measures the error rate is 0.0% (three) to {error:.1%} (two).")
+        )
+        assert gf.stability(frame, None, ["one", "three"]).verdict().endswith(" By three the error rate is 0.0%.")
+        assert gf.stability(frame, None, ["one", "tied"]).verdict().endswith("at 5% or below.")
 
 
 class TestResult:
     found = gf.stability(Y, sizes=[1, 2], draws=10, seed=7)
 
-    def test_one_line(self):
-        assert str(self.found) == (
-            "stability: 1 pair of 2 systems, 1 to 2 of 4 topics; "
-            "by=mean fuzziness=0.05 fuzzy=relative draws=10 seed=7 gaps=error"
+    def test_text(self):
+        text = str(self.found)
+        assert text.startswith("With 2 of 4 topics drawn, score orders two runs the other way round in ")
+        assert "topics: error ≤ 0.05" in text
+        assert "error of score" in text
+        assert text.endswith(
+            "\nstability: 2 runs, 4 topics; sizes=1,2 draws=10 fuzziness=0.05 fuzzy=relative by=mean seed=7 gaps=error"
         )
-        assert ", 2 of 4 topics; " in str(gf.stability(Y, sizes=[2], draws=2))
+
+    def test_tables(self):
+        measures, sizes = self.found.tables()
+        assert measures.frame.row(0, named=True) == {
+            "measure": "score",
+            "topics": 2,
+            "error": self.found["score"].error[-1],
+            "ties": self.found["score"].ties[-1],
+            **{f"topics_for_{rate}": self.found["score"].size_for(rate) for rate in (0.1, 0.05, 0.02)},
+        }
+        assert sizes.frame["error of score"].to_list() == list(self.found["score"].error)
+
+    def test_html_escapes_names(self):
+        rows = [(run, "<u>AP", topic, 0.5) for run in "ab" for topic in "12"]
+        html = gf.stability(
+            pl.DataFrame(rows, schema=["run", "measure", "query_id", "score"], orient="row")
+        )._repr_html_()
+        assert "<u>AP" not in html
+        assert "<b>By &lt;u&gt;AP, no draw" in html
+
+    def test_pandas(self):
+        assert self.found.to_pandas()["error"].to_list() == list(self.found["score"].error)
 
     def test_frame(self):
         frame = self.found.to_frame()
@@ -294,9 +375,9 @@ class TestResult:
 
     def test_dict_is_ready_for_json_and_repeats_it(self):
         content = json.loads(json.dumps(self.found.to_dict()))
-        assert content["curves"][0]["error"] == list(self.found["score"].error)
-        names = ("draws", "fuzziness", "fuzzy", "by", "seed", "gaps")
-        again = gf.stability(Y, sizes=content["curves"][0]["topics"], **{name: content[name] for name in names})
+        assert [row["error"] for row in content["curves"]] == list(self.found["score"].error)
+        assert content["settings"].pop("policies") is None
+        again = gf.stability(Y, **content["settings"])
         assert curve(again) == curve(self.found)
         assert curve(gf.stability(Y, sizes=[1, 2], draws=10, seed=8)) != curve(self.found)
 
@@ -304,7 +385,7 @@ class TestResult:
         assert self.found.sizes_for(1.0) == {"score": 1}
 
     def test_unknown_measure(self):
-        with pytest.raises(GainfulError, match=r"^No curve of 'AP'; there are: score$"):
+        with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score$"):
             self.found["AP"]
 
     def test_chart_has_a_point_a_size(self):

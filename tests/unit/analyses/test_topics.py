@@ -9,7 +9,7 @@ import pytest
 from statsmodels.stats.power import FTestAnovaPower, TTestPower
 
 import gainful as gf
-from gainful.analyses.topics import topics_needed
+from gainful.analyses.topics import topics
 from gainful.errors import DataError, GainfulError
 
 # By hand: mean squares 13.5, 6.5 and 1.5; so differences vary by 2·1.5 = 3 (they are 2, 2, 5: mean 3, variance 3), and
@@ -18,24 +18,33 @@ SCORES = np.array([[1.0, 2.0, 3.0], [3.0, 4.0, 8.0]])
 MANY = np.random.default_rng(7).random((6, 40))
 
 
+def several():
+    """Two runs by three measures; the last varies a thousand times as much as the first."""
+    return pl.concat(
+        pl.DataFrame({"query_id": [str(t) for t in range(40)], "run": run, "measure": measure, "score": scores})
+        for measure, factor in (("AP", 1.0), ("big", 1000.0), ("P@5", 0.5))
+        for run, scores in (("a", MANY[0] * factor), ("b", MANY[1] * factor))
+    )
+
+
 class TestByHand:
     def test_variance_of_differences(self):
         for method in ("t", "interval"):
-            assert topics_needed(SCORES, method=method)["score"].variance == pytest.approx(3.0)
+            assert topics(SCORES, method=method)["score"].variance == pytest.approx(3.0)
 
     def test_variance_within_runs(self):
-        assert topics_needed(SCORES, method="anova")["score"].variance == pytest.approx(4.0)
+        assert topics(SCORES, method="anova")["score"].variance == pytest.approx(4.0)
 
     def test_medium_effect(self):
         """A difference of half a standard deviation takes 34 pairs (Cohen, G*Power)."""
-        assert topics_needed(SCORES, difference=math.sqrt(3) / 2)["score"].needed == 34
+        assert topics(SCORES, difference=math.sqrt(3) / 2)["score"].needed == 34
 
     def test_medium_effect_of_two_runs(self):
         """Two groups half a standard deviation (2) apart: 64 each (Cohen's f = .25); the range is all there is."""
-        assert topics_needed(SCORES, difference=1.0, method="anova")["score"].needed == 64
+        assert topics(SCORES, difference=1.0, method="anova")["score"].needed == 64
 
     def test_pooled_is_the_mean_of_all_pairs(self):
-        result = topics_needed(MANY)
+        result = topics(MANY)
         by_loops = [np.var(MANY[i] - MANY[j], ddof=1) for i in range(6) for j in range(i + 1, 6)]
         assert result["score"].variance == pytest.approx(np.mean(by_loops))
         assert result.pairs()["variance"].to_list() == pytest.approx(by_loops)
@@ -44,7 +53,7 @@ class TestByHand:
 class TestAgainstStatsmodels:
     @pytest.mark.parametrize(("difference", "alpha", "power"), [(0.05, 0.05, 0.8), (0.1, 0.01, 0.9), (0.5, 0.2, 0.5)])
     def test_t(self, difference, alpha, power):
-        found = topics_needed(MANY, difference=difference, alpha=alpha, power=power)["score"]
+        found = topics(MANY, difference=difference, alpha=alpha, power=power)["score"]
 
         def theirs(n):
             return TTestPower().power(difference / math.sqrt(found.variance), n, alpha)
@@ -57,7 +66,7 @@ class TestAgainstStatsmodels:
 
     @pytest.mark.parametrize("systems", [2, 3, 10])
     def test_anova(self, systems):
-        found = topics_needed(MANY, difference=0.1, method="anova", systems=systems)["score"]
+        found = topics(MANY, difference=0.1, method="anova", systems=systems)["score"]
         means = np.zeros(systems)
         means[:2] = 0.05, -0.05  # the others half-way: no arrangement with this range has less power
         f = math.sqrt(np.mean(means**2) / found.variance)
@@ -67,31 +76,31 @@ class TestAgainstStatsmodels:
 
         assert theirs(found.needed) >= 0.8 > theirs(found.needed - 1)
         assert found.now == pytest.approx(theirs(40), abs=1e-9)
-        again = topics_needed(MANY, difference=found.detectable, method="anova", systems=systems)["score"]
+        again = topics(MANY, difference=found.detectable, method="anova", systems=systems)["score"]
         assert again.now == pytest.approx(0.8, abs=1e-9)
 
     def test_anova_compares_all_runs_unless_told(self):
-        result = topics_needed(MANY, method="anova")
+        result = topics(MANY, method="anova")
         assert result.plan.systems == 6
-        assert result["score"].needed == topics_needed(MANY, method="anova", systems=6)["score"].needed
-        assert topics_needed(MANY).plan.systems is None
+        assert result["score"].needed == topics(MANY, method="anova", systems=6)["score"].needed
+        assert topics(MANY).plan.systems is None
 
 
 def test_interval_is_the_full_width():
     """With many topics the interval is ±1.96 standard errors."""
-    found = topics_needed(MANY, difference=0.02, method="interval")["score"]
+    found = topics(MANY, difference=0.02, method="interval")["score"]
     approximate = (2 * 1.959964 / 0.02) ** 2 * found.variance
     assert found.needed == pytest.approx(approximate, rel=0.001)
     assert found.attained <= 0.02
-    assert topics_needed(MANY, difference=found.attained, method="interval")["score"].needed == found.needed
-    smaller = topics_needed(MANY, difference=0.02, method="interval").curve([found.needed - 1])
+    assert topics(MANY, difference=found.attained, method="interval")["score"].needed == found.needed
+    smaller = topics(MANY, difference=0.02, method="interval").curve([found.needed - 1])
     assert smaller["width"].item() > 0.02
     assert found.detectable == found.now
 
 
 class TestPairs:
     def test_each_needs_its_own(self):
-        result = topics_needed(np.vstack([SCORES, SCORES[0] + [0.1, 0.0, 0.0]]), difference=math.sqrt(3) / 2)
+        result = topics(np.vstack([SCORES, SCORES[0] + [0.1, 0.0, 0.0]]), difference=math.sqrt(3) / 2)
         pairs = result.pairs()
         assert pairs.select("run", "other").rows() == [("1", "2"), ("1", "3"), ("2", "3")]
         assert pairs["needed"][0] == 34
@@ -101,7 +110,7 @@ class TestPairs:
 
     def test_identical_runs(self):
         """Or such that differ by the same on every topic: rounding is not variance."""
-        pairs = topics_needed(np.vstack([MANY[:2], MANY[0], MANY[0] + 1 / 3, MANY[0] + 0.1])).pairs()
+        pairs = topics(np.vstack([MANY[:2], MANY[0], MANY[0] + 1 / 3, MANY[0] + 0.1])).pairs()
         alike = pairs.filter(pl.col("run").is_in(["1", "3", "4"]) & pl.col("other").is_in(["3", "4", "5"]))
         assert alike["variance"].to_list() == [0.0] * 6
         assert alike["needed"].to_list() == [2] * 6
@@ -111,144 +120,173 @@ class TestPairs:
             GainfulError,
             match=r"^pairs: expected method 't' or 'interval', got 'anova', which compares all runs at once$",
         ):
-            topics_needed(SCORES, method="anova").pairs()
+            topics(SCORES, method="anova").pairs()
 
 
 class TestOddScores:
     @pytest.mark.parametrize("method", ["t", "interval"])
     @pytest.mark.parametrize("scores", [np.full((3, 4), 1 / 3), np.tile([0.1, 0.2, 0.7], (4, 1))])
     def test_differences_without_variance(self, method, scores):
-        result = topics_needed(scores, method=method)
+        result = topics(scores, method=method)
         found = result["score"]
         assert (found.needed, found.variance, found.detectable) == (2, 0.0, 0.0)
         assert found.attained == (1.0 if method == "t" else 0.0)
-        assert result.notes == (
-            "score: the differences of runs do not vary with the topic, so 2 topics, the fewest, do",
+        (note,) = result.notes()
+        assert (note.code, note.subject) == ("no-variance", "score")
+        assert note.text == (
+            "By score, the differences of runs do not vary with the topic, so that 2 topics, the fewest, are enough."
+        )
+        assert result.verdict() == (
+            "By score, the differences of runs do not vary with the topic: there is no variance to plan with."
         )
         result.chart()
         json.dumps(result.to_dict())
 
     def test_constant_scores(self):
-        result = topics_needed(np.full((3, 4), 1 / 3), method="anova")
+        result = topics(np.full((3, 4), 1 / 3), method="anova")
         assert result["score"].needed == 2
-        assert result.notes == ("score: the scores do not vary with the topic, so 2 topics, the fewest, do",)
+        (note,) = result.notes()
+        assert note.text == "By score, the scores do not vary with the topic, so that 2 topics, the fewest, are enough."
 
     @pytest.mark.parametrize("method", ["t", "anova", "interval"])
     def test_out_of_reach(self, method):
-        result = topics_needed(MANY, difference=1e-5, method=method)
+        result = topics(MANY, difference=1e-5, method=method)
         found = result["score"]
         assert found.needed is None
         assert math.isnan(found.attained)
-        assert result.notes == ("score: 1,000,000 topics are not enough: ask for a larger difference",)
-        assert str(result).startswith("topics needed: score more than 1,000,000; ")
+        (note,) = result.notes()
+        assert (note.code, note.subject) == ("out-of-reach", "score")
+        assert note.text == "By score, 1,000,000 topics are not enough: ask for a larger difference."
+        assert "more than 1,000,000 topics; " in result.verdict()
         assert result.to_frame()["needed"].to_list() == [None]
         result.chart()
 
     def test_power_below_alpha_needs_no_difference(self):
-        found = topics_needed(MANY, power=0.04)["score"]
+        found = topics(MANY, power=0.04)["score"]
         assert (found.needed, found.detectable) == (2, 0.0)
 
     def test_gaps(self):
         gappy = MANY.copy()
         gappy[1, 3] = np.nan
         with pytest.raises(DataError, match="score: run '2' has no score for topic '4'"):
-            topics_needed(gappy)
-        found = topics_needed(gappy, gaps="drop")["score"]
+            topics(gappy)
+        found = topics(gappy, gaps="drop")["score"]
         assert found.topics == 39
 
     def test_too_few(self):
         with pytest.raises(DataError, match="expected at least 2 runs, got 1"):
-            topics_needed([[0.1, 0.2]])
+            topics([[0.1, 0.2]])
         with pytest.raises(DataError, match="expected at least 2 topics of score, got 1"):
-            topics_needed([[0.1], [0.2]])
+            topics([[0.1], [0.2]])
 
 
 class TestSettings:
     @pytest.mark.parametrize("value", [0.0, -0.1, math.nan, math.inf])
     def test_difference(self, value):
         with pytest.raises(GainfulError, match=f"^difference: expected a number above 0, got {value}$"):
-            topics_needed(SCORES, difference=value)
+            topics(SCORES, difference=value)
 
     @pytest.mark.parametrize("name", ["alpha", "power"])
     @pytest.mark.parametrize("value", [0.0, 1.0, 1.5])
     def test_shares(self, name, value):
         with pytest.raises(GainfulError, match=f"^{name}: expected a number between 0 and 1, both excluded, got"):
-            topics_needed(SCORES, **{name: value})
+            topics(SCORES, **{name: value})
 
     def test_method(self):
         with pytest.raises(GainfulError, match=r"^method: expected one of t, anova, interval, got 'z'\.$"):
-            topics_needed(SCORES, method="z")
+            topics(SCORES, method="z")
 
     def test_systems(self):
         with pytest.raises(GainfulError, match=r"^systems: expected a whole number of at least 2, got 1$"):
-            topics_needed(SCORES, method="anova", systems=1)
+            topics(SCORES, method="anova", systems=1)
         with pytest.raises(GainfulError, match=r"^systems: expected a whole number of at least 2, got 2\.5$"):
-            topics_needed(SCORES, method="anova", systems=2.5)
+            topics(SCORES, method="anova", systems=2.5)
 
     @pytest.mark.parametrize("method", ["t", "interval"])
     def test_systems_without_anova(self, method):
         message = f"systems: expected none for method='{method}', which compares two at a time, got 7"
         with pytest.raises(GainfulError, match=f"^{message}$"):
-            topics_needed(SCORES, method=method, systems=7)
+            topics(SCORES, method=method, systems=7)
 
     def test_sizes(self):
         with pytest.raises(GainfulError, match=r"^sizes: expected numbers of topics, whole and at least 2, got 1$"):
-            topics_needed(SCORES).curve([5, 1])
+            topics(SCORES).curve([5, 1])
 
     def test_measure(self):
         with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score$"):
-            topics_needed(SCORES)["AP"]
+            topics(SCORES)["AP"]
 
 
 class TestResult:
     def test_public(self):
-        assert gf.topics_needed is topics_needed
+        assert gf.topics is topics
 
     def test_curve(self):
-        curve = topics_needed(SCORES, difference=math.sqrt(3) / 2).curve([2, 33, 34])
+        curve = topics(SCORES, difference=math.sqrt(3) / 2).curve([2, 33, 34])
         assert curve.columns == ["measure", "topics", "power"]
         expected = [TTestPower().power(0.5, n, 0.05) for n in (2, 33, 34)]
         assert curve["power"].to_list() == pytest.approx(expected, abs=1e-9)
 
     def test_default_curve_shows_the_data_and_the_answer(self):
-        sizes = topics_needed(SCORES, difference=math.sqrt(3) / 2).curve()["topics"].to_list()
+        sizes = topics(SCORES, difference=math.sqrt(3) / 2).curve()["topics"].to_list()
         assert sizes[0] == 2
         assert {3, 34} <= set(sizes)
         assert 34 < sizes[-1] < 50
 
     def test_text_and_settings(self):
-        assert str(topics_needed(SCORES, difference=1.0, method="anova", systems=2)) == (
-            "topics needed: score 64; one-way ANOVA, variance within runs; method=anova difference=1.0 alpha=0.05 "
-            "power=0.8 systems=2 gaps=error"
+        text = str(topics(SCORES, difference=1.0, method="anova", systems=2))
+        assert text.startswith(
+            "To find a range of 1 in score with power 0.8 (α = 0.05), a one-way ANOVA of 2 runs needs"
         )
-        content = topics_needed(SCORES, method="interval").to_dict()
-        assert list(content) == [
-            "measures",
-            "notes",
-            "description",
-            "method",
-            "difference",
-            "alpha",
-            "gaps",
-            "policies",
-        ]
+        assert " 64 topics; the 3 topics here have power" in text.replace("\n", " ")
+        assert "One-way ANOVA; variance within runs." in text
+        assert "note: The variance by score comes from only 3 topics" in text
+        assert text.endswith(
+            "\ntopics: 2 runs, 3 topics; difference=1 alpha=0.05 power=0.8 method=anova systems=2 gaps=error"
+        )
+        content = topics(SCORES, method="interval").to_dict()
+        assert list(content) == ["verdict", "measures", "curve", "notes", "settings"]
+        assert content["settings"]["method"] == "interval"
+
+    def test_verdict_of_an_interval(self):
+        result = topics(MANY, difference=0.02, method="interval", alpha=0.1)
+        found = result["score"]
+        assert result.verdict() == (
+            "For the 90% t interval of a difference in score to be at most 0.02 wide on average, it takes "
+            f"{found.needed:,} topics; with the 40 topics here it is {found.now:.3f} wide."
+        )
+
+    def test_verdict_of_several_measures(self):
+        frame = several()
+        result = topics(frame)
+        assert result.verdict().startswith(
+            "To find a difference of 0.05 in AP with power 0.8 (α = 0.05), a paired t-test"
+        )
+        assert result.verdict().endswith(
+            f" The other measures need {result['P@5'].needed} (P@5) to more than 1,000,000 (big)."
+        )
+        assert topics(frame, None, ["AP", "P@5"]).verdict().endswith(f" P@5 needs {result['P@5'].needed}.")
+
+    def test_html_escapes_names(self):
+        html = topics(several().with_columns(pl.col("measure").replace({"AP": "<i>x"})))._repr_html_()
+        assert "<i>x" not in html
+        assert "in &lt;i&gt;x with power" in html
+
+    def test_pandas(self):
+        frame = topics(SCORES, difference=math.sqrt(3) / 2).to_pandas()
+        assert frame["needed"].to_list() == [34]
 
     def test_dict_is_json(self):
-        content = json.loads(json.dumps(topics_needed(SCORES, difference=math.sqrt(3) / 2).to_dict()))
-        found = content["measures"]["score"]
+        content = json.loads(json.dumps(topics(SCORES, difference=math.sqrt(3) / 2).to_dict()))
+        (found,) = content["measures"]
         assert (found["runs"], found["topics"], found["needed"]) == (2, 3, 34)
         assert found["power"] == pytest.approx(TTestPower().power(0.5, 34, 0.05), abs=1e-9)
-        assert content["power"] == 0.8
-        assert {"topics", "power"} == set(found["curve"][0])
+        assert content["settings"]["power"] == 0.8
+        assert set(content["curve"][0]) == {"measure", "topics", "power"}
 
     @pytest.mark.parametrize(("method", "axis"), [("t", "power"), ("anova", "power"), ("interval", "width")])
     def test_chart(self, method, axis):
-        frame = pl.concat(
-            pl.DataFrame({"query_id": [str(t) for t in range(40)], "run": run, "measure": measure, "score": scores})
-            for measure, factor in (("AP", 1.0), ("P@5", 0.5))
-            for run, scores in (("a", MANY[0] * factor), ("b", MANY[1] * factor))
-        )
-        result = topics_needed(frame, method=method)
+        result = topics(several(), None, ["AP", "P@5"], method=method)
         data = [rows for rows in result.chart().to_dict()["datasets"].values() if "measure" in rows[0]]
         curve, dots = sorted(data, key=len, reverse=True)
         assert {row["measure"] for row in curve} == {f"{m.measure}: {m.needed:,} topics" for m in result.measures}

@@ -38,7 +38,7 @@ class TestSettings:
             ),
         ],
     )
-    @pytest.mark.parametrize("function", [gf.stability, gf.sensitivity, gf.compare])
+    @pytest.mark.parametrize("function", [gf.sensitivity, gf.compare])
     def test_refused(self, function, settings, message):
         with pytest.raises(GainfulError) as caught:
             function(SCORES, **settings)
@@ -145,7 +145,7 @@ ANALYSES = {
 @pytest.mark.parametrize("block", [64, 1000, 1 << 14])
 def test_size_of_blocks_changes_nothing(name, block, monkeypatch):
     usual = ANALYSES[name]()
-    for module in ("gainful.stats.resample", "gainful.stats.intervals", "gainful.analyses.stability"):
+    for module in ("gainful.stats.resample", "gainful.stats.intervals", "gainful.analyses.stability.compute"):
         monkeypatch.setattr(sys.modules[module], "BLOCK", block)
     assert ANALYSES[name]().tobytes() == usual.tobytes()
 

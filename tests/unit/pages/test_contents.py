@@ -66,7 +66,7 @@ class TestNumbers:
         assert section(found, "agreement")["table"]["rows"][0][2] == tau
         power = gf.sensitivity(scores, resamples=50)["nDCG@10", "studentized"].discriminative_power(0.05)
         assert section(found, "sensitivity")["table"]["rows"][0][1] == power
-        needed = gf.topics_needed(scores)["nDCG@10"].needed
+        needed = gf.topics(scores)["nDCG@10"].needed
         assert section(found, "topics")["table"]["rows"][0][1] == needed
         error = gf.stability(scores)["nDCG@10"].error[-1]
         assert section(found, "stability")["table"]["rows"][0][2] == error

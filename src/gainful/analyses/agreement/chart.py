@@ -12,7 +12,7 @@ from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 if TYPE_CHECKING:
     import altair
 
-# How many of the systems that moved most are named.
+# How many of the runs that moved most are named.
 _NAMED = 5
 # Where the name of a point stands.
 _PLACES: dict[str, dict[str, Any]] = {
@@ -25,14 +25,14 @@ _PLACES: dict[str, dict[str, Any]] = {
 def ranks_chart(
     first: str, second: str, moves: Sequence[tuple[str, float, float]], *, title: str
 ) -> altair.TopLevelMixin:
-    """The rank of each system by two measures.
+    """The rank of each run by two measures.
 
     Parameters
     ----------
     first, second
         The measures.
     moves
-        System and its two ranks, those that moved most first.
+        Run and its two ranks, those that moved most first.
     title
         What is seen.
     """
@@ -74,13 +74,13 @@ def ranks_chart(
 def map_chart(
     frame: pl.DataFrame, *, what: str, high_is_far: bool, ends: tuple[str, str], title: str
 ) -> altair.TopLevelMixin:
-    """A cell a pair of measures, the number in it.
+    """One cell per pair of measures, the number in it.
 
     Parameters
     ----------
     frame
-        measure, other, value, low, high: a row a cell; measures in the order they are first named in. A measure with
-        itself says nothing.
+        measure, other, value, low, high: one row per cell; measures in the order they are first named in. A measure
+        with itself says nothing.
     what
         The coefficient.
     high_is_far

@@ -1,20 +1,17 @@
-"""How far the measures of a cube agree on the order of systems, on all topics or on any draws of them."""
+"""How far the measures of a cube agree on the order of runs, on all topics or on any draws of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.analyses.agreement import Correlation
 from gainful.data.cube import Cube
 from gainful.stats.correlation import kendall, rbo, rms, spearman, tau_ap
 from gainful.stats.resample import FloatArray, counts_of
-
-Correlation = Literal["tau_b", "tau_a", "tau_ap", "rho", "rbo", "rms"]
-CORRELATIONS: tuple[Correlation, ...] = get_args(Correlation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,7 +44,7 @@ class Coefficients:
         return self.of_means(self.means(counts_of(draws)))
 
     def means(self, weights: FloatArray) -> FloatArray:
-        """… × measures × systems, rounded so far that means which only rounding tells apart are equal."""
+        """… × measures × runs, rounded so far that means which only rounding tells apart are equal."""
         means = self.cube.means(weights)
         grain = np.array([self.cube.noise(at) or 1.0 for at in range(len(self.cube.measures))])[:, None]
         return np.asarray(np.round(means / grain) * grain, np.float64)

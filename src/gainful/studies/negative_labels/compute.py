@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gainful.analyses.agreement import Agreement, agreement
+from gainful.analyses.agreement import agreement
+from gainful.analyses.agreement.result import Agreement
 from gainful.analyses.boundedness import boundedness
 from gainful.analyses.boundedness.result import Boundedness
-from gainful.analyses.reliability import Reliability, reliability
+from gainful.analyses.reliability import reliability
+from gainful.analyses.reliability.result import Reliability
 from gainful.analyses.sensitivity import sensitivity
 from gainful.analyses.sensitivity.result import Sensitivity
-from gainful.analyses.stability import Stability, stability
+from gainful.analyses.stability import stability
+from gainful.analyses.stability.result import Stability
 from gainful.data.scores import Scores
 from gainful.results import Settings
 from gainful.studies.collections import StudyCollection, named

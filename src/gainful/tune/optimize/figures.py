@@ -163,7 +163,8 @@ def _reliability(alt: Any, part: Part, size: tuple[int, int]) -> Any:
             tooltip=["candidate:N", "topics:Q", alt.Tooltip("phi:Q", title="Φ", format=".4f")],
         )
     )
-    goal = alt.Chart().mark_rule(strokeDash=[5, 4], color="#555555").encode(y=alt.datum(part.reliability.target))
+    target = part.reliability.settings["target"]
+    goal = alt.Chart().mark_rule(strokeDash=[5, 4], color="#555555").encode(y=alt.datum(target))
     return alt.layer(goal, lines)
 
 

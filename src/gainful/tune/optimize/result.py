@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from gainful.analyses.reliability import Reliability
+from gainful.analyses.reliability.result import Reliability
 from gainful.analyses.sensitivity.result import PairTests, Sensitivity
 from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray
@@ -115,7 +115,7 @@ class Part:
 
     def topics_needed(self, name: str = OPTIMAL) -> int | None:
         """How many topics a candidate takes for the Φ of the settings; None if no number is enough."""
-        return self.reliability[name].topics_needed(self.reliability.target).value
+        return self.reliability[name].topics_needed(self.reliability.settings["target"]).value
 
     def asl(self, name: str = OPTIMAL) -> PairTests:
         """The achieved significance levels of all pairs of runs under a candidate."""
@@ -329,7 +329,7 @@ class Optimum:
             "runs": len(part.scores.systems),
             "topics": len(part.scores.topics),
             "sizes": list(part.reliability.sizes),
-            "target_phi": part.reliability.target,
+            "target_phi": part.reliability.settings["target"],
             "candidates": candidates,
             "tau": part.tau().tolist(),
             "rms": part.rms().tolist(),

@@ -1,0 +1,66 @@
+"""The agreement of measures on all topics, and on resampled ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gainful.analyses.agreement.coefficients import Coefficients
+from gainful.analyses.agreement.result import Agreed, Agreement
+from gainful.data.cube import complete_cube
+from gainful.data.scores import Scores
+from gainful.engine import Work
+from gainful.errors import DataError
+from gainful.results import Settings
+from gainful.stats.correlation import mid_ranks
+from gainful.stats.paired import pairs
+from gainful.stats.resample import FloatArray, block_sizes, bootstrap_draws, generator
+
+
+def computed(scores: Scores, settings: Settings, work: Work) -> Agreement:
+    """The agreement of every pair of measures, by the settings of `gainful.agreement`."""
+    if len(scores.measures) < 2:
+        raise DataError(
+            f"expected at least 2 measures to set against each other, got {len(scores.measures)}: "
+            f"{', '.join(scores.measures)}; name more, as in -m nDCG@10 -m AP, or give a table that has several"
+        )
+    cube = complete_cube(scores, gaps=settings["gaps"])
+    turned = np.array([-1.0 if higher == "worse" else 1.0 for higher in scores.higher])
+    first, second = pairs(len(cube.measures))
+    chosen = settings["correlation"]
+    every = Coefficients(cube=cube, turned=turned, first=first, second=second, chosen=chosen, p=settings["p"])
+    means = every.means(np.ones((1, len(cube.topics))))
+    value = every.of_means(means)[0]
+    rng = generator(settings["seed"])
+    sizes = block_sizes(settings["resamples"], len(first) * len(cube.systems) ** 2)
+    draws = (bootstrap_draws(rng, size, len(cube.topics)) for size in sizes)
+    drawn = work.map(Coefficients.of_draws, draws, shared=every, total=len(sizes), label="Resampling topics")
+    low, high = _ends(np.concatenate(list(drawn)), settings["spread"])
+    return Agreement(
+        measures=cube.measures,
+        higher=scores.higher,
+        systems=cube.systems,
+        topics=len(cube.topics),
+        scores=means[0],
+        ranks=mid_ranks(means[0] * turned[:, None]),
+        pairs=tuple(
+            Agreed(
+                first=cube.measures[a],
+                second=cube.measures[b],
+                correlation=name,
+                value=float(value[at, which]),
+                resampled_low=float(low[at, which]),
+                resampled_high=float(high[at, which]),
+            )
+            for at, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
+            for which, name in enumerate(chosen)
+        ),
+        settings=settings,
+    )
+
+
+def _ends(drawn: FloatArray, spread: float) -> tuple[FloatArray, FloatArray]:
+    """Percentiles over the resamples in which the coefficient is defined; NaN where that is none."""
+    tail = (1.0 - spread) / 2.0
+    undefined = np.isnan(drawn).all(axis=0)
+    low, high = np.nanquantile(np.where(undefined, 0.0, drawn), [tail, 1.0 - tail], axis=0)
+    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)

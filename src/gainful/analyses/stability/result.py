@@ -1,0 +1,212 @@
+"""What `stability` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from gainful.analyses.per_measure import of_measure, of_others
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+from gainful.errors import GainfulError
+from gainful.results import Note, Result, Settings, Table, plural
+
+if TYPE_CHECKING:
+    import altair
+
+# Error rates that one may be content with; the verdict speaks of the middle one.
+_RATES = (0.1, 0.05, 0.02)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StabilityCurve:
+    """The error rate of one measure by the number of topics.
+
+    Parameters
+    ----------
+    measure
+        What was measured.
+    sizes
+        How many topics were drawn, ascending.
+    error
+        Per size, the share of the comparisons that contradict the majority of their pair.
+    ties
+        Per size, the share of the comparisons that found both runs equal within the fuzziness.
+    """
+
+    measure: str
+    sizes: tuple[int, ...]
+    error: tuple[float, ...]
+    ties: tuple[float, ...]
+
+    def size_for(self, error: float) -> int | None:
+        """The smallest size from which on the error rate is at most `error`; None if that is none of the sizes."""
+        if not 0.0 <= error <= 1.0:
+            raise GainfulError(f"error: expected a share from 0 to 1, got {error}")
+        needed = None
+        for size, rate in zip(reversed(self.sizes), reversed(self.error), strict=True):
+            if rate > error:
+                break
+            needed = size
+        return needed
+
+    @property
+    def all_tied(self) -> bool:
+        """Whether no draw tells any two runs apart."""
+        return min(self.ties) == 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Stability(Result):
+    """What `stability` found: one curve per measure.
+
+    Parameters
+    ----------
+    curves
+        One per measure.
+    systems, topics
+        How many runs and topics there are.
+    settings
+        What repeats it.
+    """
+
+    curves: tuple[StabilityCurve, ...]
+    systems: int
+    topics: int
+    settings: Settings
+
+    def __getitem__(self, measure: str) -> StabilityCurve:
+        """The curve of a measure."""
+        return of_measure(self.curves, measure)
+
+    def sizes_for(self, error: float) -> dict[str, int | None]:
+        """Per measure, the smallest size from which on the error rate is at most `error`."""
+        return {curve.measure: curve.size_for(error) for curve in self.curves}
+
+    def verdict(self) -> str:
+        """The error rate of the first measure at the largest size that says something; then those of the others."""
+        at = self._telling()
+        if at is None:
+            return (
+                f"No draw is of at most half of the {self.topics} topics: larger ones share too many topics to say how "
+                "often other topics would reverse a pair."
+            )
+        first, *others = self.curves
+        known = {curve.measure: curve.error[at] for curve in others if not curve.all_tied}
+        return self._verdict_of(first, at) + of_others(
+            known,
+            "{:.1%}".format,
+            "By {} the error rate is {}.",
+            "By the other measures the error rate is {} to {}.",
+        )
+
+    def _verdict_of(self, curve: StabilityCurve, at: int) -> str:
+        if curve.all_tied:
+            return f"By {curve.measure}, no draw of topics tells any two runs apart: there is no order to reverse."
+        drawn, error, ties = curve.sizes[at], f"{curve.error[at]:.1%}", f"{curve.ties[at]:.1%}"
+        if self.settings["by"] == "topic":
+            return (
+                f"By {curve.measure}, with {drawn} of {self.topics} topics drawn, the run that is worse on most of "
+                f"them wins on {error} of them; {ties} are ties."
+            )
+        needed, limit = curve.size_for(_RATES[1]), f"{_RATES[1]:.0%}"
+        reached = (
+            f"No number of topics up to {drawn} keeps that error rate at {limit} or below."
+            if needed is None or needed > drawn
+            else f"The error rate is at most {limit} from {plural(needed, 'topic')} on."
+        )
+        return (
+            f"With {drawn} of {self.topics} topics drawn, {curve.measure} orders two runs the other way round in "
+            f"{error} of the comparisons and ties them in {ties} (Buckley & Voorhees' error rate). {reached}"
+        )
+
+    def _telling(self) -> int | None:
+        """The last size whose draws do not share most of their topics; by topic, each draw is looked at alone."""
+        sizes = self.curves[0].sizes
+        most = self.topics if self.settings["by"] == "topic" else self.topics // 2
+        return max((at for at, size in enumerate(sizes) if size <= most), default=None)
+
+    def tables(self) -> tuple[Table, ...]:
+        """Per measure the error rate at the largest size, and the topics for some rates; then all sizes."""
+        last = self.curves[0].sizes[-1]
+        rows = [
+            (curve.measure, last, curve.error[-1], curve.ties[-1], *(curve.size_for(rate) for rate in _RATES))
+            for curve in self.curves
+        ]
+        numbers = {f"topics_for_{rate:g}": pl.Int64 for rate in _RATES}
+        schema: dict[str, Any] = {"measure": pl.String, "topics": pl.Int64, "error": pl.Float64, "ties": pl.Float64}
+        headers: dict[str, Any] = {"measure": "measure", "topics": "topics drawn", "error": ("error rate", "share")}
+        headers |= {
+            "ties": ("ties", "share"),
+            **{f"topics_for_{rate:g}": f"topics: error ≤ {rate:g}" for rate in _RATES},
+        }
+        wide = {f"error of {curve.measure}": list(curve.error) for curve in self.curves}
+        return (
+            Table.of("measures", pl.DataFrame(rows, schema={**schema, **numbers}, orient="row"), headers),
+            Table.of("sizes", pl.DataFrame({"topics": list(self.curves[0].sizes), **wide}), title=self._what() + ":"),
+        )
+
+    def compact(self) -> tuple[Table, ...]:
+        """Both tables: a curve is at most 25 rows long, unless more were asked for."""
+        return self.tables()
+
+    def _content(self) -> dict[str, Any]:
+        return {"measures": self.tables()[0].frame.to_dicts(), "curves": self.to_frame().to_dicts()}
+
+    def _notes(self) -> tuple[Note, ...]:
+        notes = [
+            Note(
+                "all-tied",
+                curve.measure,
+                f"By {curve.measure}, no draw tells any two runs apart, as all scores are the same within the "
+                "fuzziness: an error rate of 0 says nothing here.",
+            )
+            for curve in self.curves
+            if curve.all_tied
+        ]
+        if self.settings["by"] == "mean" and self.curves[0].sizes[-1] > self.topics // 2:
+            notes.append(
+                Note(
+                    "shared-topics",
+                    "",
+                    f"Draws of more than half of the {self.topics} topics share so many that their error rates are too "
+                    f"low; at {self.topics} it is 0 by construction.",
+                )
+            )
+        return tuple(notes)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Long: measure, topics, error, ties; one row per measure and size."""
+        rows = [
+            (curve.measure, *cells)
+            for curve in self.curves
+            for cells in zip(curve.sizes, curve.error, curve.ties, strict=True)
+        ]
+        schema = {"measure": pl.String, "topics": pl.Int64, "error": pl.Float64, "ties": pl.Float64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def chart(self) -> altair.TopLevelMixin:
+        """The error rate against the number of topics, one line per measure: the lower, the more stable."""
+        alt = load_altair()
+        lines = (
+            alt.Chart(self.to_frame())
+            .mark_line(point=alt.OverlayMarkDef(size=22))
+            .encode(
+                x=alt.X("topics:Q", title="topics drawn", axis=alt.Axis(tickMinStep=1)),
+                y=alt.Y("error:Q", title="error rate", axis=alt.Axis(format="%")),
+                color=alt.Color("measure:N", title="measure", sort=None),
+                tooltip=[
+                    alt.Tooltip("measure:N"),
+                    alt.Tooltip("topics:Q", title="topics drawn"),
+                    alt.Tooltip("error:Q", title="error rate", format=".2%"),
+                    alt.Tooltip("ties:Q", title="ties", format=".1%"),
+                ],
+            )
+        )
+        return styled(lines.properties(width=WIDTH, height=HEIGHT), self._what())
+
+    def _what(self) -> str:
+        pairs = self.settings["by"] == "mean"
+        what = "Pairs of systems ordered the wrong way" if pairs else "Topics on which the worse system wins"
+        return f"{what}, by number of topics"
