@@ -244,6 +244,15 @@ def test_document_returned_twice():
         World({"q": {"a": 1.0, "b": 1.0}, "r": {"a": 0.0}}, {"run": REPEATED}).align()
 
 
+@pytest.mark.parametrize("piece", [1, 1 << 19])
+def test_of_several_duplicates_the_first_of_the_first_judged_topic_is_named(monkeypatch, piece):
+    """However the run is ordered, and wherever it is cut."""
+    monkeypatch.setattr(module, "PIECE", piece)
+    rows = [(topic, doc, 1.0) for topic in ("r", "q", "s") for doc in (f"{topic}2", f"{topic}1") for _ in range(2)]
+    with pytest.raises(DataError, match=r"^run 'run': document 'q2' appears twice in topic 'q': "):
+        World({"q": {"a": 1.0}, "r": {"a": 0.0}, "s": {"a": 1.0}}, {"run": rows}).align()
+
+
 def test_first_of_repeated_documents():
     """In the order of the run, not the one with the highest score."""
     qrels = {"q": {"a": 1.0, "b": 1.0}, "r": {"a": 0.0}}

@@ -100,6 +100,14 @@ def test_plain_files_on_disk(folder: Path, monkeypatch: pytest.MonkeyPatch, larg
     assert read_run("r[1]*.txt").frame.rows() == RUN_ROWS
 
 
+def test_a_byte_order_mark_where_a_large_file_is_cut_is_part_of_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the first is none, wherever the file is cut."""
+    monkeypatch.setattr(text, "LARGE", 0)
+    data = b"".join(b"\xef\xbb\xbf%d Q0 d 1 2 t\n" % topic for topic in range(100))
+    found = read_text(data, RUN, "f")["query_id"].to_list()
+    assert found == ["0", *(f"\ufeff{topic}" for topic in range(1, 100))]
+
+
 @pytest.mark.parametrize(
     "data",
     [
