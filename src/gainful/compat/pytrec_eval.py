@@ -83,7 +83,7 @@ class RelevanceEvaluator:
         try:
             self._qrels = read_qrels(query_relevance)
         except DataError as error:
-            raise _told(error, query_relevance) from None
+            raise _as_raised(error, query_relevance) from None
 
     def evaluate(self, scores: object) -> Results:
         """The value of every measure for every topic that is both judged and in the run.
@@ -103,7 +103,7 @@ class RelevanceEvaluator:
         try:
             run = read_run(scores)
         except DataError as error:
-            raise _told(error, scores) from None
+            raise _as_raised(error, scores) from None
         rankings = topics_of_trec(self._qrels, [run], judged_only=self._judged_only)
         # A topic without documents is in a dict, though not in the columns made of it.
         names = [str(topic) for topic in scores] if isinstance(scores, Mapping) else run.topics
@@ -195,7 +195,7 @@ def _numbers(column: Column, values: list[float] | list[str]) -> list[float]:
     return numbers
 
 
-def _told(error: DataError, source: object) -> DataError:
+def _as_raised(error: DataError, source: object) -> DataError:
     return InputTypeError(str(error)) if isinstance(source, Mapping) else error
 
 

@@ -17,13 +17,14 @@ from gainful.measures import REGISTRY
 Kind = Literal["plain", "cutoffs", "shares", "numbers", "pairs"]
 Values = FloatArray | list[str]
 Parameters = tuple[float, ...] | tuple[tuple[str, float], ...]
+Function = Callable[..., Values] | str
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _SHARES = tuple(step / 10 for step in range(11))
 _PERSISTENCE = 0.9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """One measure of trec_eval.
 
@@ -33,8 +34,9 @@ class Entry:
         What it calls it.
     help
         What it is, in a line.
-    compute
-        From the setting and, unless `kind` is plain, the parameters (one of them where each has a line of its own).
+    function
+        From the setting and, unless `kind` is plain, the parameters (one of them where each has a line of its own); or
+        the name of gainful's measure.
     kind
         What parameters it takes: none; ``cutoffs`` and ``shares`` have a line each; ``numbers`` and ``pairs``
         (label=gain) are parts of one measure.
@@ -50,7 +52,7 @@ class Entry:
 
     name: str
     help: str
-    compute: Callable[..., Values]
+    function: Function
     kind: Kind = "plain"
     default: Parameters = ()
     summary: Literal["mean", "sum", "gmean", "none"] = "mean"
@@ -68,7 +70,10 @@ class Column:
 
     def compute(self, setting: Setting) -> Values:
         """One value a topic; 0 where the measure is undefined."""
-        values = self.entry.compute(setting, *self.arguments)
+        function = self.entry.function
+        if isinstance(function, str):
+            function = partial(_ours, function)
+        values = function(setting, *self.arguments)
         return values if isinstance(values, list) else np.nan_to_num(values)
 
 
@@ -81,16 +86,8 @@ def _ours(name: str, setting: Setting, cutoff: int | None = None) -> FloatArray:
     return definition.bind(given).compute(setting.rankings)
 
 
-def _library(name: str) -> Callable[..., FloatArray]:
-    return partial(_ours, name)
-
-
 def _ndcg(setting: Setting, *pairs: tuple[str, float]) -> FloatArray:
     return own.ndcg_with_gains(setting, _gain_map(pairs)) if pairs else _ours("nDCG", setting)
-
-
-def _with_gains(function: Callable[[Setting, own.Gains], FloatArray]) -> Callable[..., FloatArray]:
-    return lambda setting, *pairs: function(setting, _gain_map(pairs))
 
 
 def _gain_map(pairs: Iterable[tuple[str, float]]) -> dict[float, float]:
@@ -119,180 +116,102 @@ def _nothing(setting: Setting) -> list[str]:
     return [""] * setting.rankings.n_rows
 
 
+def _count(name: str, help: str, function: Function, *, single: bool = True) -> Entry:
+    return Entry(name, help, function, summary="sum", whole=True, single=single)
+
+
+def _geometric(name: str, help: str, function: Function) -> Entry:
+    return Entry(name, help, function, summary="gmean", single=False)
+
+
+def _at(name: str, help: str, function: Function, default: Parameters = _CUTOFFS) -> Entry:
+    return Entry(name, help, function, "cutoffs", default)
+
+
+def _graded(name: str, help: str, function: Callable[[Setting, own.Gains], FloatArray]) -> Entry:
+    return Entry(name, help, lambda setting, *pairs: function(setting, _gain_map(pairs)), "pairs")
+
+
 # In trec_eval's order, in which they are printed however they are asked for.
-TABLE: dict[str, Entry] = {
-    entry.name: entry
-    for entry in (
-        Entry(name="runid", help="the tag on the last line of the run", compute=_nothing, summary="none", single=False),
-        Entry(
-            name="num_q", help="topics averaged over", compute=_library("NumQ"), summary="sum", whole=True, single=False
-        ),
-        Entry(name="num_ret", help="documents returned", compute=_library("NumRet"), summary="sum", whole=True),
-        Entry(name="num_rel", help="relevant documents", compute=_library("NumRel"), summary="sum", whole=True),
-        Entry(
-            name="num_rel_ret",
-            help="relevant documents returned",
-            compute=_library("NumRelRet"),
-            summary="sum",
-            whole=True,
-        ),
-        Entry(name="map", help="average precision: AP", compute=_library("AP")),
-        Entry(
-            name="gm_map",
-            help="average precision, geometric mean over topics: GMAP",
-            compute=_library("GMAP"),
-            summary="gmean",
-            single=False,
-        ),
-        Entry(name="Rprec", help="precision after R documents: Rprec", compute=_library("Rprec")),
-        Entry(name="bpref", help="binary preference: bpref(negatives=unjudged)", compute=_library("bpref")),
-        Entry(name="recip_rank", help="reciprocal rank of the first relevant document: RR", compute=_library("RR")),
-        Entry(
-            name="iprec_at_recall",
-            help="interpolated precision at recall levels: iP, but with the rounded number of documents",
-            compute=own.interpolated_precision,
-            kind="shares",
-            default=_SHARES,
-        ),
-        Entry(name="P", help="precision at cutoffs: P", compute=_library("P"), kind="cutoffs", default=_CUTOFFS),
-        Entry(
-            name="relstring",
-            help="the labels of the first documents, a character each; for single topics only",
-            compute=_label_strings,
-            kind="numbers",
-            default=(10.0,),
-            summary="none",
-        ),
-        Entry(name="recall", help="recall at cutoffs: R", compute=_library("R"), kind="cutoffs", default=_CUTOFFS),
-        Entry(name="infAP", help="inferred average precision: infAP(negatives=unjudged)", compute=_library("infAP")),
-        Entry(
-            name="gm_bpref",
-            help="bpref, geometric mean over topics",
-            compute=_library("bpref"),
-            summary="gmean",
-            single=False,
-        ),
-        Entry(
-            name="Rprec_mult",
-            help="precision after multiples of R documents",
-            compute=own.precision_at_multiple,
-            kind="shares",
-            default=tuple(step / 10 for step in range(2, 21, 2)),
-        ),
-        Entry(
-            name="utility",
-            help="what each relevant and other document returned, relevant and other document missed is worth, summed",
-            compute=_several(own.utility),
-            kind="numbers",
-            default=(1.0, -1.0, 0.0, 0.0),
-        ),
-        Entry(
-            name="11pt_avg",
-            help="interpolated precision, mean over recall levels",
-            compute=_several(own.average_interpolated),
-            kind="numbers",
-            default=_SHARES,
-        ),
-        Entry(name="binG", help="mean over relevant of 1/log2(2 + others above)", compute=own.binary_g),
-        Entry(
-            name="G",
-            help="gain, discounted by how far the gain so far falls short of the best",
-            compute=_with_gains(own.gain_g),
-            kind="pairs",
-        ),
-        Entry(
-            name="dcg",
-            help="discounted cumulated gain: DCG",
-            compute=_with_gains(own.discounted_gain),
-            kind="pairs",
-        ),
-        Entry(
-            name="ideal_dcg",
-            help="discounted cumulated gain of the best order",
-            compute=_with_gains(own.ideal_gain),
-            kind="pairs",
-        ),
-        Entry(name="ndcg", help="nDCG of the whole ranking: nDCG, nDCG(gain={…})", compute=_ndcg, kind="pairs"),
-        Entry(
-            name="ndcg_rel",
-            help="nDCG, mean over relevant documents",
-            compute=_with_gains(own.ndcg_at_relevant),
-            kind="pairs",
-        ),
-        Entry(
-            name="Rndcg",
-            help="nDCG, mean over the ranks at which the gain of the best order falls",
-            compute=_with_gains(own.ndcg_at_levels),
-            kind="pairs",
-        ),
-        Entry(
-            name="ndcg_cut", help="nDCG at cutoffs: nDCG", compute=_library("nDCG"), kind="cutoffs", default=_CUTOFFS
-        ),
-        Entry(
-            name="map_cut",
-            help="average precision at cutoffs: AP",
-            compute=_library("AP"),
-            kind="cutoffs",
-            default=_CUTOFFS,
-        ),
-        Entry(
-            name="relative_P",
-            help="precision at cutoffs, relative to the highest possible",
-            compute=own.relative_precision,
-            kind="cutoffs",
-            default=_CUTOFFS,
-        ),
-        Entry(
-            name="success",
-            help="whether there is a relevant document at cutoffs: Success",
-            compute=_library("Success"),
-            kind="cutoffs",
-            default=(1, 5, 10),
-        ),
-        Entry(name="set_P", help="precision of all returned: SetP", compute=_library("SetP")),
-        Entry(
-            name="set_relative_P",
-            help="precision of all returned, relative to the highest possible",
-            compute=own.set_relative_precision,
-        ),
-        Entry(name="set_recall", help="recall of all returned: SetR", compute=_library("SetR")),
-        Entry(name="set_map", help="precision times recall of all returned", compute=own.set_map),
-        Entry(
-            name="set_F",
-            help="F-measure of all returned; the parameter is beta squared: SetF",
-            compute=own.set_f,
-            kind="numbers",
-            default=(1.0,),
-        ),
-        Entry(
-            name="num_nonrel_judged_ret",
-            help="judged documents returned that are not relevant",
-            compute=own.nonrelevant_returned,
-            summary="sum",
-            whole=True,
-        ),
-        Entry(name="yaap", help="average precision, smoothed and on a log-odds scale", compute=own.yaap),
-        Entry(
-            name="rbp",
-            help="rank-biased precision with gains, p=0.9 unless given: RBP(p=0.9) for labels 0 and 1",
-            compute=_rbp,
-            kind="pairs",
-        ),
-        Entry(
-            name="rbp_resid",
-            help="residual of rank-biased precision: RBPres(p=0.9), but 0 where all returned is judged",
-            compute=_rbp_residual,
-            kind="pairs",
-        ),
-        Entry(
-            name="unj",
-            help="share of places at cutoffs that hold an unjudged document",
-            compute=own.unjudged,
-            kind="cutoffs",
-            default=(5, 10, 20),
-        ),
-    )
-}
+_ENTRIES = (
+    Entry("runid", "the tag on the last line of the run", _nothing, summary="none", single=False),
+    _count("num_q", "topics averaged over", "NumQ", single=False),
+    _count("num_ret", "documents returned", "NumRet"),
+    _count("num_rel", "relevant documents", "NumRel"),
+    _count("num_rel_ret", "relevant documents returned", "NumRelRet"),
+    Entry("map", "average precision: AP", "AP"),
+    _geometric("gm_map", "average precision, geometric mean over topics: GMAP", "GMAP"),
+    Entry("Rprec", "precision after R documents: Rprec", "Rprec"),
+    Entry("bpref", "binary preference: bpref(negatives=unjudged)", "bpref"),
+    Entry("recip_rank", "reciprocal rank of the first relevant document: RR", "RR"),
+    Entry(
+        "iprec_at_recall",
+        "interpolated precision at recall levels: iP, but with the rounded number of documents",
+        own.interpolated_precision,
+        "shares",
+        _SHARES,
+    ),
+    _at("P", "precision at cutoffs: P", "P"),
+    Entry(
+        "relstring",
+        "the labels of the first documents, a character each; for single topics only",
+        _label_strings,
+        "numbers",
+        (10.0,),
+        summary="none",
+    ),
+    _at("recall", "recall at cutoffs: R", "R"),
+    Entry("infAP", "inferred average precision: infAP(negatives=unjudged)", "infAP"),
+    _geometric("gm_bpref", "bpref, geometric mean over topics", "bpref"),
+    Entry(
+        "Rprec_mult",
+        "precision after multiples of R documents",
+        own.precision_at_multiple,
+        "shares",
+        tuple(step / 10 for step in range(2, 21, 2)),
+    ),
+    Entry(
+        "utility",
+        "what each relevant and other document returned, relevant and other document missed is worth, summed",
+        _several(own.utility),
+        "numbers",
+        (1.0, -1.0, 0.0, 0.0),
+    ),
+    Entry(
+        "11pt_avg",
+        "interpolated precision, mean over recall levels",
+        _several(own.average_interpolated),
+        "numbers",
+        _SHARES,
+    ),
+    Entry("binG", "mean over relevant of 1/log2(2 + others above)", own.binary_g),
+    _graded("G", "gain, discounted by how far the gain so far falls short of the best", own.gain_g),
+    _graded("dcg", "discounted cumulated gain: DCG", own.discounted_gain),
+    _graded("ideal_dcg", "discounted cumulated gain of the best order", own.ideal_gain),
+    Entry("ndcg", "nDCG of the whole ranking: nDCG, nDCG(gain={…})", _ndcg, "pairs"),
+    _graded("ndcg_rel", "nDCG, mean over relevant documents", own.ndcg_at_relevant),
+    _graded("Rndcg", "nDCG, mean over the ranks at which the gain of the best order falls", own.ndcg_at_levels),
+    _at("ndcg_cut", "nDCG at cutoffs: nDCG", "nDCG"),
+    _at("map_cut", "average precision at cutoffs: AP", "AP"),
+    _at("relative_P", "precision at cutoffs, relative to the highest possible", own.relative_precision),
+    _at("success", "whether there is a relevant document at cutoffs: Success", "Success", (1, 5, 10)),
+    Entry("set_P", "precision of all returned: SetP", "SetP"),
+    Entry("set_relative_P", "precision of all returned, relative to the highest possible", own.set_relative_precision),
+    Entry("set_recall", "recall of all returned: SetR", "SetR"),
+    Entry("set_map", "precision times recall of all returned", own.set_map),
+    Entry("set_F", "F-measure of all returned; the parameter is beta squared: SetF", own.set_f, "numbers", (1.0,)),
+    _count("num_nonrel_judged_ret", "judged documents returned that are not relevant", own.nonrelevant_returned),
+    Entry("yaap", "average precision, smoothed and on a log-odds scale", own.yaap),
+    Entry("rbp", "rank-biased precision with gains, p=0.9 unless given: RBP(p=0.9) for labels 0 and 1", _rbp, "pairs"),
+    Entry(
+        "rbp_resid",
+        "residual of rank-biased precision: RBPres(p=0.9), but 0 where all returned is judged",
+        _rbp_residual,
+        "pairs",
+    ),
+    _at("unj", "share of places at cutoffs that hold an unjudged document", own.unjudged, (5, 10, 20)),
+)
+TABLE: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
 OFFICIAL = (
     *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
