@@ -45,7 +45,7 @@ class TrecResult:
     topics
         In the byte order of their ids.
     values
-        Per measure, one value a topic (geometric means: the values they are means of; relstring: text).
+        Per measure, one value per topic (geometric means: the values they are means of; relstring: text).
     summary
         Per measure, the value over all topics; relstring has none, that of runid is text.
     missing
@@ -140,7 +140,7 @@ def trec_eval(
     complete
         Whether topics that the run has nothing for count as empty rankings (-c) or are an error.
     depth
-        How many documents a topic are looked at (-M); all if not given.
+        How many documents per topic are looked at (-M); all if not given.
     judged_only
         Whether unjudged documents are removed before all else (-J).
     documents

@@ -62,14 +62,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Column:
-    """A measure with its parameters: one line of output a topic."""
+    """A measure with its parameters: one line of output per topic."""
 
     name: str
     entry: Entry
     arguments: tuple[object, ...] = ()
 
     def compute(self, setting: Setting) -> Values:
-        """One value a topic; 0 where the measure is undefined."""
+        """One value per topic; 0 where the measure is undefined."""
         function = self.entry.function
         if isinstance(function, str):
             function = partial(_ours, function)

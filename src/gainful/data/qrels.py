@@ -13,7 +13,7 @@ QRELS_SCHEMA = {"query_id": pl.String(), "doc_id": pl.String(), "relevance": pl.
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Qrels:
-    """Relevance judgments, one row a judged (or pooled) document.
+    """Relevance judgments, one row per judged (or pooled) document.
 
     Parameters
     ----------

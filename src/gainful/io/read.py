@@ -46,14 +46,14 @@ def read_qrels(source: object) -> Qrels:
     Parameters
     ----------
     source
-        A file (TREC text, CSV, TSV, JSONL, Parquet or Arrow, also compressed), a dict ``{topic: {doc: label}}``, a
-        frame of polars, pandas or pyarrow, an iterable of objects with ``query_id``, ``doc_id`` and ``relevance``, or
-        `Qrels`.
+        A file (TREC text, CSV, TSV, JSONL, Parquet or Arrow, also compressed), ``-`` for standard input, a dict
+        ``{topic: {doc: label}}``, a frame of polars, pandas or pyarrow, an iterable of objects with ``query_id``,
+        ``doc_id`` and ``relevance``, or `Qrels`.
 
     Returns
     -------
     Qrels
-        One row a judgment, in the order of the source.
+        One row per judgment, in the order of the source.
 
     Raises
     ------
@@ -74,21 +74,21 @@ def read_qrels(source: object) -> Qrels:
 
 
 def read_run(source: object, *, name: str | None = None) -> Run:
-    """Read the run of one system.
+    """Read one run.
 
     Parameters
     ----------
     source
-        A file (TREC text, CSV, TSV, JSONL, Parquet or Arrow, also compressed), a dict ``{topic: {doc: score}}`` or
-        ``{topic: [best doc, next doc, …]}``, a frame of polars, pandas or pyarrow, an iterable of objects with
-        ``query_id``, ``doc_id`` and ``score``, or a `Run`.
+        A file (TREC text, CSV, TSV, JSONL, Parquet or Arrow, also compressed), ``-`` for standard input, a dict
+        ``{topic: {doc: score}}`` or ``{topic: [best doc, next doc, …]}``, a frame of polars, pandas or pyarrow, an
+        iterable of objects with ``query_id``, ``doc_id`` and ``score``, or a `Run`.
     name
         Name of the run; by default what the column ``run`` says, or the file's name without its suffixes.
 
     Returns
     -------
     Run
-        One row a document, in the order of the source.
+        One row per document, in the order of the source.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _read_one(source: object, name: str | None) -> Run | LargeRun:
 
 
 def read_runs(source: object) -> list[Run]:
-    """Read the runs of several systems.
+    """Read several runs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scores in tables: a row a score (long), or a row a topic and a column a system (wide)."""
+"""Scores in tables: one row per score (long), or one row per topic and one column per run (wide)."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def _from_wide(frame: pl.DataFrame, where: str) -> pl.DataFrame:
     else:
         _refuse_ids(frame, where)
     if not frame.width:
-        raise DataError(f"{where}: expected a column a system beside query_id, got none")
+        raise DataError(f"{where}: expected one column per run beside query_id, got none")
     for values in frame.get_columns():
         _refuse_words(values, where, first=values.name == frame.columns[0] and "query_id" not in columns)
     systems = [_numbers(frame[name], where, f"in column {name!r}").fill_nan(None) for name in frame.columns]
@@ -341,8 +341,8 @@ def _refuse_words(values: pl.Series, where: str, *, first: bool) -> None:
         return
     if _folded(values.name) in _ALIASES["run"]:
         raise DataError(
-            f"{where}: expected a row a topic and a column a run, got names in column {values.name!r}: transpose the "
-            "table if it has a row a run, or remove that column"
+            f"{where}: expected one row per topic and one column per run, got names in column {values.name!r}: "
+            "transpose the table if it has one row per run, or remove that column"
         )
     cure = "call it query_id if it holds topics, or remove it" if first else "remove it"
     raise DataError(f"{where}: expected numbers in column {values.name!r}, got {texts[0]!r} and no number: {cure}")

@@ -214,7 +214,7 @@ def _check_widths(content: bytes, separator: str, width: int, where: str, before
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """A JSON object a line; the first one tells which keys matter."""
+    """One JSON object per line; the first one tells which keys matter."""
 
     layout: Layout
     where: str
@@ -244,7 +244,7 @@ class Objects:
 
 
 def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
-    """A JSON object a line; the first one tells which keys matter."""
+    """One JSON object per line; the first one tells which keys matter."""
     content = data.removeprefix(BOM)
     objects = Objects.begin(content, layout, where)
     try:

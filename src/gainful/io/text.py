@@ -1,4 +1,4 @@
-"""TREC text: six fields a line for runs, four for qrels.
+"""TREC text: six fields per line for runs, four for qrels.
 
 Fields are separated by any mix of spaces and tabs; blank lines and lines that start with ``#`` are skipped, as
 trec_eval 10 does; CRLF and a byte order mark are taken in stride. Bytes that are not UTF-8 stay what they are (see

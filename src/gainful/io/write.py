@@ -72,8 +72,7 @@ def write_run(run: Any, path: str | os.PathLike[str]) -> None:
     run
         What to write: anything that `read_run` takes.
     path
-        ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet`` and ``.arrow`` (and their synonyms) are tables, all else is TREC
-        text; one of ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` may follow.
+        As for `write_qrels`.
 
     Raises
     ------

@@ -288,8 +288,8 @@ BAD_FILES = {
     "transposed": (
         "x.csv",
         "run,301,302\nbm25,0.5,0.25\n",
-        "{path}: expected a row a topic and a column a run, got names in column 'run': transpose the table if it has a "
-        "row a run, or remove that column",
+        "{path}: expected one row per topic and one column per run, got names in column 'run': transpose the table if "
+        "it has one row per run, or remove that column",
     ),
     "topics of another name": (
         "x.csv",
@@ -303,7 +303,7 @@ BAD_FILES = {
         "{path}: expected numbers in column 'remark', got 'hard' and no number: remove it",
     ),
     "wide, topic twice": ("x.csv", "topic,a\n1,0.5\n1,0.6\n", "{path}, row 2: a second row of topic '1': keep one"),
-    "wide, no system": ("x.csv", "topic\n1\n", "{path}: expected a column a system beside query_id, got none"),
+    "wide, no system": ("x.csv", "topic\n1\n", "{path}: expected one column per run beside query_id, got none"),
     "wide, system twice": ("x.csv", "a,a\n1,2\n", "{path}: two columns are named 'a': give each its own name"),
     "nothing but gaps": ("x.csv", "a,b\n,NA\n", "{path}: expected scores, got none: every cell is empty"),
     "suffix": (
