@@ -56,10 +56,11 @@ def register(*only: str) -> None:
             help_epilogue=f"Example: {command.example}",
             sort_key=place,
         )
+    if not only and "--install-completion" not in app:
+        app.register_install_completion_command(name="--install-completion")
 
 
 _registered: set[str] = set()
-app.register_install_completion_command()
 
 
 def main(tokens: Sequence[str] | None = None) -> int:
