@@ -64,7 +64,9 @@ def pairs() -> Parameter:
     return Parameter(converter=convert, negative="", n_tokens=2, allow_repeating=True, show_default=False)
 
 
-def _commas(values: Any) -> str:
+def _commas(values: Any) -> str | None:
     """How such an option shows its default, if it has one."""
+    if values is None:
+        return None
     several = values if isinstance(values, list | tuple) else [values]
     return ",".join(value if isinstance(value, str) else f"{value:g}" for value in several)
