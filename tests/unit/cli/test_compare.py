@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.cli.compare import _labels
 
 # a is clearly better than c, b lies between and is told from neither.
 DIFFERENCES = np.array([0.11, 0.09, 0.12, 0.10, 0.08, 0.10])
