@@ -17,7 +17,7 @@ import polars as pl
 
 import gainful as gf
 from gainful.analyses.robustness.decisions import draw_pairs
-from gainful.analyses.robustness.samples import SHARES, stratified
+from gainful.analyses.robustness.depletion import SHARES, stratified
 from gainful.data.align import align
 from gainful.data.qrels import Qrels
 

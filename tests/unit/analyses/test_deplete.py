@@ -8,11 +8,12 @@ from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gainful.analyses.robustness.samples import (
+from gainful.analyses.robustness.depletion import (
     DEPTHS,
     SHARES,
     checked_levels,
@@ -49,7 +50,8 @@ def kept_labels(rankings: Rankings, kept: np.ndarray, topic: int = 0) -> list[fl
 def same(a: Rankings, b: Rankings) -> None:
     for field in fields(Rankings):
         x, y = getattr(a, field.name), getattr(b, field.name)
-        assert np.array_equal(x, y) if isinstance(x, np.ndarray) else x == y, field.name
+        alike = x.equals(y) if isinstance(x, pl.Series) else np.array_equal(x, y, equal_nan=field.name == "tied")
+        assert alike if isinstance(x, np.ndarray | pl.Series) else x == y, field.name
 
 
 def documents(world: World) -> list[tuple[str, str]]:

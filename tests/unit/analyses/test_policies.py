@@ -10,6 +10,7 @@ ANALYSES = {
     "reliability": gf.reliability,
     "stability": gf.stability,
     "sensitivity": lambda scores: gf.sensitivity(scores, methods="t"),
+    "compare": gf.compare,
     "agreement": lambda scores: gf.agreement(scores, resamples=10),
     "topics": gf.topics,
 }

@@ -14,8 +14,8 @@ import pytrec_eval
 from scipy import stats
 
 import gainful as gf
+from gainful.analyses.robustness.depletion import stratified, uniform
 from gainful.analyses.robustness.result import Knee
-from gainful.analyses.robustness.samples import stratified, uniform
 from gainful.data.align import align
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -133,7 +133,7 @@ class TestEqualsEvaluatingAnew:
             every = {(topic, doc) for topic, docs in judged.items() for doc in docs}
             assert np.array_equal(found.scores[:, at], means(outside(judged, every - pool), made.runs))
             assert found.judged[at] == len(every & pool)
-        assert found.trials == 1
+        assert found.settings["trials"] == 1
 
     def test_leave_one_out(self, made, judged):
         found = gf.robustness(made.qrels, made.runs, MEASURES, depletion="leave-one-out", levels=[3, 15])
@@ -167,6 +167,24 @@ class TestEqualsEvaluatingAnew:
         left = outside(some, every - pool)
         assert np.array_equal(found.scores[:, 0], means(left, made.runs))
         assert found.judged[0] == sum(label is not None for docs in left.values() for label in docs.values())
+
+    def test_null_labels_are_no_judgments(self, made, judged):
+        """Neither of the whole nor of what is left without a run's own."""
+        some = {
+            topic: {doc: None if i % 3 == 0 else label for i, (doc, label) in enumerate(docs.items())}
+            for topic, docs in judged.items()
+        }
+        known = {(topic, doc) for topic, docs in some.items() for doc, label in docs.items() if label is not None}
+        found = gf.robustness(some, made.runs, "AP", depletion="leave-one-out", levels=[5])
+        assert found.judgments == len(known)
+        assert f", {len(known)} judgments, " in str(found.settings)
+        shown = [{(t, doc) for t, docs in ranked(run).items() for doc in docs[:5]} for run in made.runs]
+        own = [shown[s] - set().union(*(shown[:s] + shown[s + 1 :])) for s in range(len(shown))]
+        assert any(known & only for only in own)
+        assert any(only - known for only in own)
+        assert found.judged[0] == pytest.approx(np.mean([len(known - only) for only in own]))
+        full = gf.robustness(some, made.runs, "AP", levels=[1], trials=1)
+        assert full.judged == (len(known),)
 
     def test_missing_topics_and_undefined_scores(self, made, judged):
         """A run without a topic, skipped; topics without a relevant document left out of the mean."""
@@ -264,7 +282,7 @@ class TestOrder:
             degenerate="nan",
         )
         assert np.isnan(found.taus).all()
-        assert json.loads(json.dumps(found.to_dict()))["trials"] == 2
+        assert json.loads(json.dumps(found.to_dict()))["settings"]["trials"] == 2
 
 
 class TestKnees:
@@ -301,10 +319,15 @@ class TestWeights:
 
     def test_refused(self):
         runs = {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
-        with pytest.raises(DataError, match=r"^weights: expected numbers above 0, got -1$"):
-            gf.robustness({"q": {"a": 1}}, runs, weights=[2, -1])
+        for weight in (-1, 0):
+            with pytest.raises(DataError, match=rf"^weights: expected numbers above 0, got {weight}$"):
+                gf.robustness({"q": {"a": 1}}, runs, weights=[2, weight])
         with pytest.raises(DataError, match=r"^weights: no document is relevant, the highest label is 0$"):
             gf.robustness({"q": {"a": 0}}, runs, weights=[2])
+
+
+def by_depth(found: gf.Robustness) -> gf.Robustness:
+    return replace(found, settings=replace(found.settings, given={**found.settings, "depletion": "depth"}))
 
 
 class TestResult:
@@ -336,17 +359,22 @@ class TestResult:
         content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert content["knees"]["tau"]["AP"].keys() == {"first", "sustained"}
         assert len(content["runs"]) == 2 * len(made.runs)
-        assert list(content)[-2:] == ["policies", "seed"]
-        assert (content["seed"], content["trials"], content["depletion"]) == (7, 2, "stratified")
+        assert list(content) == [
+            *("verdict", "depth", "judged", "levels", "knees", "runs", "judgments", "topics", "pairs"),
+            *("notes", "settings"),
+        ]
+        settings = content["settings"]
+        assert (settings["seed"], settings["trials"], settings["depletion"]) == (7, 2, "stratified")
 
     def test_line_of_one_pair(self, made):
         found = gf.robustness(made.qrels, made.runs[:2], "AP", levels=[1], trials=2)
         assert f"robustness: 2 runs, 6 topics, {len(made.qrels)} judgments, 1 pair; depletion" in str(found)
 
     def test_line(self, made):
-        assert str(gf.robustness(made.qrels, made.runs, "AP", levels=[1], trials=2, seed=3)) == (
-            f"robustness: 7 runs, 6 topics, {len(made.qrels)} judgments, 21 pairs; depletion=stratified trials=2 rel=1 "
-            "alpha=0.05 confidence=0.95 seed=3 ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
+        assert str(gf.robustness(made.qrels, made.runs, "AP", levels=[1], trials=2, seed=3).settings) == (
+            f"robustness: 7 runs, 6 topics, {len(made.qrels)} judgments, 21 pairs; depletion=stratified levels=1 "
+            "trials=2 rel=1 pairs=300 alpha=0.05 confidence=0.95 seed=3 "
+            "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
         )
 
     def test_ranks(self, made):
@@ -356,7 +384,7 @@ class TestResult:
         runs = found.runs()
         assert runs["full_rank"].to_list() == [1, 2, 2]
         assert runs["rank"].to_list() == [3, 3, 2]
-        assert replace(found, depletion="depth").runs()["rank"].to_list() == [3, 2, 1]
+        assert by_depth(found).runs()["rank"].to_list() == [3, 2, 1]
 
     def test_chart(self, made):
         found = gf.robustness(made.qrels, made.runs, ["AP", "bpref"], levels=LEVELS, trials=2)
@@ -372,9 +400,14 @@ class TestResult:
 
 NO_DECISION = (
     "AP: no two runs differ on enough topics for a test at alpha=0.05 to tell them apart, so nothing is said of "
-    "decisions"
+    "decisions."
 )
-NO_ORDER = "AP: all runs score the same under all judgments, so there is no order to keep"
+NO_ORDER = "AP: all runs score the same under all judgments, so there is no order to keep."
+
+
+def texts(found: gf.Robustness) -> list[str]:
+    """What is said of the numbers; not of the data, nor of how to read the table."""
+    return [note.text for note in found._notes() if note.code not in ("levels", "for-good", "floors")]
 
 
 class TestNotes:
@@ -382,39 +415,40 @@ class TestNotes:
 
     def test_nothing_to_say(self, made):
         found = gf.robustness(made.qrels, made.runs, "AP", levels=[0.5], trials=2)
-        assert found.notes == ()
-        assert found.to_dict()["notes"] == []
+        assert texts(found) == []
 
     def test_one_topic(self):
         found = gf.robustness({"q": {"a": 1, "b": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, "AP", levels=[1])
         assert math.isnan(found.to_frame()["accuracy"].item())
-        assert found.notes == (NO_DECISION,)
-        assert found.to_dict()["notes"] == [NO_DECISION]
+        assert texts(found) == [NO_DECISION]
+        assert {"code": "no-decision", "subject": "AP", "text": NO_DECISION, "warn": False} in found.to_dict()["notes"]
 
     def test_identical_runs(self, made):
         one = made.runs[0]
         found = gf.robustness(made.qrels, [one, replace(one, name="again")], "AP", levels=[0.5, 1], trials=2)
         assert found.to_frame()["accuracy"].is_nan().all()
-        assert found.notes == (NO_ORDER, NO_DECISION)
+        assert texts(found) == [NO_ORDER, NO_DECISION]
+        assert found.verdict().endswith(
+            "The runs score the same by every measure: there is no order that they could keep."
+        )
 
     def test_undefined(self):
         runs = {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
         found = gf.robustness({"q": {"a": 0, "b": 0}}, runs, "AP", levels=[1], trials=1, degenerate="nan")
         assert math.isnan(found.to_frame()["accuracy"].item())
-        assert found.notes == (
-            "AP: some run has no score under all judgments, so there is no order to keep",
+        assert texts(found) == [
+            "AP: some run has no score under all judgments, so there is no order to keep.",
             NO_DECISION,
-        )
+        ]
 
     def test_binary_labels_leave_weights_without_effect(self, made):
         binary = Qrels(made.qrels.frame.with_columns(pl.col("relevance").clip(0, 1)))
         found = gf.robustness(binary, made.runs, "AP", levels=[1], trials=1, weights=[1, 10])
-        note = "weights: only one label is relevant, so all weights give the same nDCG, the binary one"
-        assert found.notes == (note,)
+        assert texts(found) == ["Only one label is relevant, so all weights give the same nDCG, the binary one."]
         assert len(found.measures) == 2
         graded = gf.robustness(made.qrels, made.runs, "AP", levels=[1], trials=1, weights=[1, 10])
-        assert graded.notes == ()
-        assert graded.to_dict()["weights"] == [1.0, 10.0]
+        assert texts(graded) == []
+        assert graded.to_dict()["settings"]["weights"] == [1.0, 10.0]
         assert " weights=1,10 " in str(graded)
 
 
@@ -426,7 +460,7 @@ class TestLowerIsBetter:
         runs = found.runs()
         assert runs["full_rank"].to_list() == [1, 2, 2]
         assert runs["rank"].to_list() == [1, 1, 2]
-        assert replace(found, depletion="depth").runs()["rank"].to_list() == [2, 1, 3]
+        assert by_depth(found).runs()["rank"].to_list() == [2, 1, 3]
 
 
 QRELS = {"q": {"a": 1, "b": 0}}
@@ -497,3 +531,189 @@ class TestRefused:
             from gainful.measures.registry import unregister
 
             unregister("Pooled")
+
+
+def shares(qrels: Judgments, runs: list[Run], depth: int) -> list[float]:
+    """Per run, by loops: of the first documents of all its rankings, the share with a label."""
+    found = []
+    for run in runs:
+        first = [(topic, doc) for topic, docs in ranked(run).items() for doc in docs[:depth]]
+        found.append(sum(qrels[topic].get(doc) is not None for topic, doc in first) / len(first))
+    return found
+
+
+class TestDepth:
+    def test_of_a_pool(self, made, judged):
+        """Pooled to depth 15 from all runs: that is how deep they are judged, but for what other runs add by chance."""
+        found = gf.robustness(made.qrels, made.runs, "nDCG@20", levels=[1], trials=1)
+        depth = found.reach.depth()
+        every = [np.median(shares(judged, made.runs, k)) for k in range(1, 41)]
+        assert depth >= 15
+        assert min(every[:depth]) >= 0.95 > every[depth]
+        for k in (1, 10, 15, 33, 40):
+            np.testing.assert_allclose(found.reach.shares[:, k - 1], shares(judged, made.runs, k))
+
+    def test_judged_at_ten(self, made):
+        """As the measure says that is named so; runs that return less are judged by what they return."""
+        some = gf.Qrels(made.qrels.frame.filter(pl.int_range(pl.len()) % 2 == 0))
+        found = gf.robustness(some, made.runs, "AP", levels=[1], trials=1)
+        expected = gf.evaluate(some, made.runs, "Judged@10").summary()[0]
+        np.testing.assert_allclose(found.reach.first(), expected)
+        table = next(table for table in found.tables() if table.name == "judged")
+        assert table.frame["first_ten"].to_list() == pytest.approx(expected.tolist())
+        assert f"and {expected.min():.0%} in the worst, {made.runs[int(np.argmin(expected))].name}." in found.verdict()
+
+    def test_by_hand(self):
+        """x: 3 of 3 judged; y: first 2 of its 4, then none; z returns nothing."""
+        qrels = {"q": {"a": 1, "b": 0, "c": 0, "d": None}}
+        runs = {"x": {"q": ["a", "b", "c"]}, "y": {"q": ["b", "a", "u", "d"]}, "z": {"q": []}}
+        reach = gf.robustness(qrels, runs, "AP", levels=[1], trials=1).reach
+        np.testing.assert_allclose(reach.shares[:2], [[1, 1, 1, 1], [1, 1, 2 / 3, 1 / 2]])
+        assert np.isnan(reach.shares[2]).all()
+        assert reach.depths() == [4, 2, 0]
+        assert reach.depths(2 / 3) == [4, 3, 0]
+        assert reach.depth() == 2  # the median of 1 and 2/3 is below .95
+        assert reach.depth(0.75) == 4
+        np.testing.assert_allclose(reach.first(3), [1, 2 / 3, np.nan])
+
+    def test_nothing_is_returned(self):
+        found = gf.robustness({"q": {"a": 1}}, {"x": {"q": []}, "y": {"q": []}}, "AP", levels=[1], trials=1)
+        assert found.reach.depth() == 0
+        assert found.verdict().startswith("The judgments reach no depth: ")
+        assert np.isnan(found.reach.first()).all()
+
+
+def curves(found: gf.Robustness, *levels: list[float]) -> gf.Robustness:
+    """With these mean τ, per measure and level."""
+    return replace(found, taus=np.array(levels)[:, :, None])
+
+
+class TestVerdict:
+    def test_depth_first(self, made):
+        verdict = gf.robustness(made.qrels, made.runs, ["nDCG@10", "AP", "nDCG@1000"], levels=[1], trials=1).verdict()
+        depth = int(re.match(r"The judgments reach depth (\d+): at least 95% of the first \1 documents", verdict)[1])
+        assert 10 <= depth < 40
+        assert "of the median run are judged. That is enough for nDCG@10; nDCG@1000 looks deeper. The f" in verdict
+        assert verdict.endswith(
+            "nDCG@10, AP and nDCG@1000 keep the order of the runs (τ > 0.9) from 100% of the judgments on."
+        )
+
+    def test_all_is_judged(self):
+        verdict = gf.robustness(QRELS, RUNS, ["AP", "nDCG@5"], levels=[1], trials=1).verdict()
+        assert verdict.startswith(
+            "The judgments reach the end of the rankings, depth 2: at least 95% of the first 2 documents of the median "
+            "run are judged. The first ten documents of all runs are judged. "
+        )
+
+    def test_best_and_worst(self, made):
+        found = gf.robustness(made.qrels, made.runs, ["AP", "bpref", "RR"], levels=[0.1, 0.25, 1], trials=1)
+        said = curves(found, [0.5, 0.95, 1], [0.91, 0.95, 1], [0.95, 0.8, 1]).verdict()
+        assert said.endswith(
+            "bpref keeps the order of the runs (τ > 0.9) from 10% of the judgments on; RR only from 100% of the "
+            "judgments on."
+        )
+        never = curves(found, [0.5, 0.5, 0.5], [0.91, 0.95, 1], [0.95, 0.8, 1]).verdict()
+        assert never.endswith(" from 10% of the judgments on; AP at no level.")
+        none = curves(found, *[[0.5, 0.5, 0.5]] * 3).verdict()
+        assert none.endswith("No measure keeps the order of the runs (τ > 0.9) at any of these levels.")
+
+    def test_shallower_pools(self, made):
+        found = gf.robustness(made.qrels, made.runs, ["AP", "RR"], depletion="depth", levels=[2, 5])
+        assert (
+            curves(found, [0.95, 0.95], [0.9, 0.95])
+            .verdict()
+            .endswith(
+                "AP keeps the order of the runs (τ > 0.9) from a pool depth of 2 on; RR only from a pool depth of 5 on."
+            )
+        )
+
+    def test_leave_one_out(self, made):
+        found = gf.robustness(made.qrels, made.runs[:3], "AP", depletion="leave-one-out", levels=[5])
+        names = found.systems
+        lost = replace(found, full=np.array([[0.5, 0.4, 0.3]]), scores=np.array([[[0.45, 0.2, 0.25]]]))
+        assert lost.verdict().endswith(
+            f"Scored without the documents that it alone contributed, a run loses at most 1 of 3 places: {names[1]} by "
+            "AP at depth 5."
+        )
+        kept = replace(found, full=np.array([[0.5, 0.4, 0.3]]), scores=np.array([[[0.45, 0.35, 0.25]]]))
+        assert kept.verdict().endswith("that it alone contributed, no run loses a place.")
+
+
+class TestShown:
+    def test_one_row_per_measure(self, made):
+        found = gf.robustness(made.qrels, made.runs, ["AP", "bpref"], levels=LEVELS, trials=2)
+        assert [table.name for table in found.tables()] == ["measures", "levels", "judged"]
+        (compact,) = found.compact()
+        knees, accuracy = found.knees(), found.knees(by="accuracy")
+        assert compact.frame.rows() == [
+            (name, *knees[name], *accuracy[name], pytest.approx(found.taus[m, 0].mean()))
+            for m, name in enumerate(("AP", "bpref"))
+        ]
+        assert compact.columns[-1].header == "τ at 10%"
+        assert found.tables()[1].frame.equals(found.to_frame())
+        assert found.to_pandas()["tau"].to_list() == pytest.approx(found.to_frame()["tau"].to_list())
+
+    def test_leave_one_out(self, made):
+        """Who loses most, with what a run with fewer judgments of its own scores less."""
+        found = gf.robustness(made.qrels, made.runs, ["AP", "Forbidden@5"], depletion="leave-one-out", levels=[2, 5])
+        change = found.scores - found.full[:, None]
+        compact, _, every, _ = found.tables()
+        assert every.frame.height == 4
+        most = every.frame["places"].to_numpy().reshape(2, 2)
+        assert compact.frame["level"].to_list() == [(2.0, 5.0)[at] for at in most.argmax(axis=1)]
+        assert compact.frame["places"].to_list() == most.max(axis=1).tolist()
+        assert compact.frame["measure"].to_list() == ["AP", "Forbidden@5"]
+        assert every.frame["change"].to_list() == pytest.approx([*change[0].min(axis=1), *change[1].max(axis=1)])
+        assert every.frame["mean_change"].to_list() == pytest.approx(change.mean(axis=2).ravel().tolist())
+
+    def test_text(self, made):
+        text = str(gf.robustness(made.qrels, made.runs, "AP", levels=LEVELS, trials=2))
+        assert text.startswith("The judgments reach depth ")
+        assert "τ > 0.9 for good" in text
+        assert "note: For good: at that level and all higher ones." in text
+        assert "note: A level is the share of the judgments that is kept;" in text
+
+    def test_floors(self, made):
+        """10 other documents of a topic are kept at the least: of small pools more than a hundredth."""
+        found = gf.robustness(made.qrels, made.runs, "AP", levels=[0.01, 1], trials=1)
+        (note,) = [note.text for note in found.notes() if note.code == "floors"]
+        assert note == (
+            "A topic keeps at least 1 relevant and 10 other documents, so low levels keep more than they say: level "
+            f"0.01 keeps {found.judged[0] / len(made.qrels):.0%}."
+        )
+
+    def test_names_are_escaped(self):
+        html = gf.robustness(QRELS, {"<i>&": RUNS["y"], "x": {"q": ["u"]}}, "AP", levels=[1], trials=1)._repr_html_()
+        assert "<i>&" not in html
+        html = gf.robustness(QRELS, {"<i>&": {"q": ["u"]}, "x": RUNS["x"]}, "AP", levels=[1], trials=1)._repr_html_()
+        assert "in the worst, &lt;i&gt;&amp;." in html
+
+
+class TestRankings:
+    @pytest.mark.parametrize("unjudged", ["zero", "condensed"])
+    def test_are_as_good_as_judgments_and_runs(self, made, unjudged):
+        rankings = gf.align(made.qrels, made.runs)
+        settings = {"levels": LEVELS, "trials": 2, "unjudged": unjudged, "degenerate": "skip"}
+        expected = gf.robustness(made.qrels, made.runs, ["AP", "infAP"], **settings)
+        for found in (
+            gf.robustness(rankings, ["AP", "infAP"], **settings),
+            gf.robustness(rankings, measures=["AP", "infAP"], **settings),
+        ):
+            assert found.to_dict() == expected.to_dict()
+
+    def test_default_measures(self, made):
+        found = gf.robustness(gf.align(made.qrels, made.runs), levels=[1], trials=1)
+        assert found.measures == ("bpref", "infAP", "AP", "nDCG@1000")
+
+    def test_condensed_already(self, made):
+        message = "^unjudged='zero': these rankings are joined already, with unjudged='condensed'$"
+        with pytest.raises(PolicyError, match=message):
+            gf.robustness(gf.align(made.qrels, made.runs, unjudged="condensed"), "AP")
+
+    def test_ties_of_ap(self):
+        with pytest.raises(PolicyError, match="ties='expected' is defined for sums over ranks"):
+            gf.robustness(gf.align(QRELS, RUNS, ties="expected"), "AP")
+
+    def test_options_of_tables(self):
+        with pytest.raises(TypeError, match=r"^unexpected keyword 'lower_is_better'; expected a parameter"):
+            gf.robustness(QRELS, RUNS, lower_is_better=["AP"])

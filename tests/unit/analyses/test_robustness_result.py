@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from gainful.analyses.robustness.result import Knee, knee, tidy
+from gainful.analyses.robustness.result import Knee, knee
+from gainful.analyses.robustness.verdict import tidy
 
 
 class TestKnee:

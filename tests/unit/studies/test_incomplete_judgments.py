@@ -6,9 +6,11 @@ import pytest
 
 from gainful.analyses.robustness import robustness
 from gainful.analyses.robustness.decisions import Decisions
+from gainful.analyses.robustness.judged import JudgedDocuments
 from gainful.analyses.robustness.result import Robustness
 from gainful.data.policies import Policies
 from gainful.errors import DataError, GainfulError
+from gainful.results import Settings
 from gainful.studies import incomplete_judgments
 from gainful.studies.incomplete_judgments.compute import Depleted
 from gainful.studies.incomplete_judgments.findings import of_decisions, of_orders, of_weights
@@ -166,14 +168,14 @@ def made_up(
             pairs=40,
             higher=("better",) * 4,
             labels=(0.0, 1.0, 2.0),
-            depletion="stratified",
-            trials=1,
-            weights=(1.0, 2.0),
-            rel=1.0,
-            alpha=0.05,
-            confidence=0.95,
-            seed=0,
-            policies=Policies(),
+            cutoffs=(None,) * 4,
+            reach=JudgedDocuments(shares=np.ones((2, 9))),
+            settings=Settings(
+                name="robustness",
+                data="",
+                given={"depletion": "stratified", "weights": (1.0, 2.0), "rel": 1.0, "alpha": 0.05, "confidence": 0.95},
+                policies=Policies(),
+            ),
         ),
     )
 

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from gainful.data.rankings import BoolArray, FloatArray, IntArray
 
@@ -116,6 +115,8 @@ def _differences(scores: FloatArray, first: IntArray, second: IntArray) -> Float
 
 def _p(z: FloatArray) -> FloatArray:
     # Not stats.paired.wilcoxon, which is exact for few topics: then a level would change the test with the judgments.
+    from scipy import stats  # late: it takes most of a second to import
+
     p = np.ones(len(z))
     some = (z != 0).any(axis=1)
     if some.any():

@@ -1,23 +1,23 @@
-"""What becomes of measures as judgments are taken away: curves over levels, and where they rise."""
+"""What becomes of measures as judgments are taken away, and how deep the judgments are."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import special
 
 from gainful.analyses.robustness.decisions import Decisions
-from gainful.analyses.robustness.samples import Depletion
+from gainful.analyses.robustness.judged import JudgedDocuments
+from gainful.analyses.robustness.verdict import KEPT, notes, sentences, tidy
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
-from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import check_choice
+from gainful.results import Note, Result, Settings, Table
 
 if TYPE_CHECKING:
     import altair
@@ -32,16 +32,18 @@ class Knee(NamedTuple):
     sustained: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Robustness:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Robustness(Result):
     """What `robustness` found.
 
     Parameters
     ----------
     measures, levels, systems
         The names of the axes below; a level is a share of the judgments, or the depth of a pool.
+    cutoffs
+        Per measure, down to which rank it looks; None if it has no cutoff.
     taus
-        Measures × levels × trials: Kendall's τ_b between the system orders of the depleted and the full judgments.
+        Measures × levels × trials: Kendall's τ_b between the orders of runs under the depleted and the full judgments.
     scores
         Measures × levels × systems: the mean score over topics, averaged over the trials.
     full
@@ -54,17 +56,20 @@ class Robustness:
         Per level, the number of judgments left, averaged over the trials; of leave-one-out, over the runs.
     judgments, topics, pairs
         How many judgments and topics there are, and how many pairs of runs were tested.
+    reach
+        How much of the first documents of each run is judged.
     higher
         Per measure, whether a higher score is better, worse or neither.
     labels
         The labels that documents have, ascending.
-    depletion, trials, weights, rel, alpha, confidence, seed, policies
-        The settings that repeat it.
+    settings
+        What repeats it.
     """
 
     measures: tuple[str, ...]
     levels: tuple[float, ...]
     systems: tuple[str, ...]
+    cutoffs: tuple[int | None, ...]
     taus: FloatArray
     scores: FloatArray
     full: FloatArray
@@ -74,51 +79,94 @@ class Robustness:
     judgments: int
     topics: int
     pairs: int
+    reach: JudgedDocuments
     higher: tuple[str, ...]
     labels: tuple[float, ...]
-    depletion: Depletion
-    trials: int
-    weights: tuple[float, ...]
-    rel: float
-    alpha: float
-    confidence: float
-    seed: int
-    policies: Policies
+    settings: Settings
 
-    def __str__(self) -> str:
-        pairs = f"{self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
-        weights = f"weights={','.join(f'{weight:g}' for weight in self.weights)} " if self.weights else ""
-        return (
-            f"robustness: {len(self.systems)} runs, {self.topics} topics, {self.judgments} judgments, {pairs}; "
-            f"depletion={self.depletion} trials={self.trials} {weights}rel={self.rel:g} alpha={self.alpha:g} "
-            f"confidence={self.confidence:g} seed={self.seed} {self.policies}"
+    def verdict(self) -> str:
+        """To what depth the pool is judged, how much of the first ten, and when the order of the runs breaks."""
+        return " ".join(sentences(self))
+
+    def by_depth(self) -> bool:
+        """Whether a level is the depth of a pool."""
+        return self.settings["depletion"] in ("depth", "leave-one-out")
+
+    def tables(self) -> tuple[Table, ...]:
+        """Per measure where its curves rise, or whom leaving out hurts; then all levels, and what is judged per run."""
+        numbers = {"tau": "τ", "tau_low": "low", "tau_high": "high", "score": "mean score", "accuracy": "accuracy"}
+        levels = Table.of(
+            "levels",
+            self.to_frame(),
+            {
+                "measure": "measure",
+                "level": ("level", "level"),
+                "judged": ("judged", "number"),
+                **numbers,
+                "g_mean": "g-mean",
+                "false_positive": "differences lost",
+            },
         )
+        judged = pl.DataFrame(
+            {"run": list(self.systems), "first_ten": self.reach.first(), "depth": self.reach.depths()},
+            schema_overrides={"depth": pl.Int64},
+        )
+        headers = {"run": "run", "first_ten": ("first ten judged", "share"), "depth": "judged to depth"}
+        if self.settings["depletion"] != "leave-one-out":
+            return self._knees(), levels, Table.of("judged", judged, headers)
+        lost = self._lost_by()
+        most = lost.sort("places", descending=True, maintain_order=True).unique("measure", keep="first")
+        order = pl.DataFrame({"measure": list(self.measures)}).join(most, on="measure", maintain_order="left")
+        compact, every = self._lost_table("measures", order), self._lost_table("lost", lost)
+        return compact, levels, every, Table.of("judged", judged, headers)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What one should know about the numbers: no order to keep, nothing to decide, weights without effect."""
-        notes = []
-        for measure, full, cells in zip(self.measures, self.full, self.decisions, strict=True):
-            if np.isnan(full).any():
-                notes.append(f"{measure}: some run has no score under all judgments, so there is no order to keep")
-            elif np.ptp(tidy(full)) == 0:
-                notes.append(f"{measure}: all runs score the same under all judgments, so there is no order to keep")
-            if cells[0] == Decisions():
-                notes.append(
-                    f"{measure}: no two runs differ on enough topics for a test at alpha={self.alpha:g} to tell them "
-                    "apart, so nothing is said of decisions"
-                )
-        if self.weights and sum(label >= self.rel for label in self.labels) == 1:
-            notes.append("weights: only one label is relevant, so all weights give the same nDCG, the binary one")
-        return tuple(notes)
+    def _knees(self) -> Table:
+        """One row per measure."""
+        tau, accuracy = self.knees(KEPT), self.knees(KEPT, by="accuracy")
+        usual = 10.0 if self.by_depth() else 0.1
+        at = min(range(len(self.levels)), key=lambda i: abs(self.levels[i] - usual))
+        rows = [
+            (measure, *tau[measure], *accuracy[measure], float(mean))
+            for measure, mean in zip(self.measures, self.taus[:, at].mean(axis=1), strict=True)
+        ]
+        names = ["tau_first", "tau_sustained", "accuracy_first", "accuracy_sustained", "tau"]
+        frame = pl.DataFrame(rows, {"measure": pl.String, **dict.fromkeys(names, pl.Float64)}, orient="row")
+        level = f"depth {self.levels[at]:g}" if self.by_depth() else f"{100 * self.levels[at]:g}%"
+        headers: dict[str, Any] = {"measure": "measure"}
+        for curve, sign in (("tau", "τ"), ("accuracy", "accuracy")):
+            headers[f"{curve}_first"] = (f"{sign} > {KEPT:g} first", "level")
+            headers[f"{curve}_sustained"] = (f"{sign} > {KEPT:g} for good", "level")
+        return Table.of("measures", frame, {**headers, "tau": f"τ at {level}"})
+
+    def _lost_by(self) -> pl.DataFrame:
+        """Per measure and depth, the run that loses most by not having contributed, and the places lost at most."""
+        change, places = pl.col("score") - pl.col("full_score"), pl.col("rank") - pl.col("full_rank")
+        frame = self.runs().with_columns(change=change, places=places)
+        higher = dict(zip(self.measures, self.higher, strict=True))
+        rows = []
+        for (measure, level), part in frame.group_by("measure", "level", maintain_order=True):
+            gains = higher[str(measure)] == "worse"  # a run loses by a higher score, too
+            worst = part.sort("change", descending=gains, maintain_order=True).row(0, named=True)
+            mean = float(part["change"].to_numpy().mean())
+            rows.append((measure, level, worst["run"], worst["change"], mean, max(part["places"].to_list())))
+        return pl.DataFrame(rows, ["measure", "level", "run", "change", "mean_change", "places"], orient="row")
+
+    @staticmethod
+    def _lost_table(name: str, frame: pl.DataFrame) -> Table:
+        headers = {"measure": "measure", "level": ("level", "level"), "run": "loses most"}
+        more = {"change": "change", "mean_change": "mean change", "places": "most places lost"}
+        return Table.of(name, frame, {**headers, **more})
+
+    def _notes(self) -> tuple[Note, ...]:
+        return tuple(notes(self))
 
     def tau(self) -> FloatArray:
         """Measures × levels × (mean, low, high) of τ: a t interval over the trials, NaN if there is one trial only."""
-        mean = self.taus.mean(axis=2)
+        mean, trials = self.taus.mean(axis=2), self.taus.shape[2]
         half = np.full(mean.shape, np.nan)
-        if self.trials > 1:
-            t = float(stats.t.ppf((1.0 + self.confidence) / 2.0, self.trials - 1))
-            half = t * self.taus.std(axis=2, ddof=1) / np.sqrt(self.trials)
+        if trials > 1:
+            t = float(special.stdtrit(trials - 1, (1.0 + self.settings["confidence"]) / 2.0))
+            half = t * self.taus.std(axis=2, ddof=1) / np.sqrt(trials)
         return np.stack([mean, np.maximum(mean - half, -1.0), np.minimum(mean + half, 1.0)], axis=2)
 
     def knees(self, threshold: float = 0.9, *, by: Curve = "tau") -> dict[str, Knee]:
@@ -134,7 +182,7 @@ class Robustness:
             The mean τ of the system orders, or the accuracy of the decisions on pairs.
         """
         check_choice("by", by, get_args(Curve))
-        if self.depletion == "leave-one-out":
+        if self.settings["depletion"] == "leave-one-out":
             return dict.fromkeys(self.measures, Knee(None, None))
         if by == "tau":
             curves = self.taus.mean(axis=2)
@@ -143,7 +191,7 @@ class Robustness:
         return {name: knee(self.levels, curve, threshold) for name, curve in zip(self.measures, curves, strict=True)}
 
     def to_frame(self) -> pl.DataFrame:
-        """Long: a row a measure and level, with τ and its interval, the mean score, and the decisions on pairs."""
+        """Long: one row per measure and level, with τ and its interval, the mean score, and the decisions on pairs."""
         tau, mean = self.tau(), self.scores.mean(axis=2)
         rows = []
         for m, measure in enumerate(self.measures):
@@ -180,7 +228,7 @@ class Robustness:
             for at, level in enumerate(self.levels):
                 better = -1.0 if self.higher[m] == "worse" else 1.0
                 now, full = tidy(better * np.stack([self.scores[m, at], self.full[m]]))
-                rivals = full if self.depletion == "leave-one-out" else now
+                rivals = full if self.settings["depletion"] == "leave-one-out" else now
                 for s, run in enumerate(self.systems):
                     others = np.delete(rivals, s)
                     rows.append(
@@ -196,33 +244,25 @@ class Robustness:
                     )
         return pl.DataFrame(rows)
 
-    def to_dict(self) -> dict[str, object]:
-        """Curves, knees at .9, the scores of every run, and the settings; ready for JSON."""
+    def _content(self) -> dict[str, Any]:
+        """Depth, curves, knees at .9, the scores of every run."""
         return {
+            "depth": self.reach.depth(),
+            "judged": self.tables()[-1].frame.to_dicts(),
             "levels": self.to_frame().to_dicts(),
             "knees": {
-                by: {measure: found._asdict() for measure, found in self.knees(by=by).items()}
-                for by in ("tau", "accuracy")
+                by: {measure: found._asdict() for measure, found in self.knees(by=by).items()} for by in get_args(Curve)
             },
             "runs": self.runs().to_dicts(),
             "judgments": self.judgments,
             "topics": self.topics,
             "pairs": self.pairs,
-            "notes": list(self.notes),
-            "depletion": self.depletion,
-            "trials": self.trials,
-            "weights": list(self.weights),
-            "rel": self.rel,
-            "alpha": self.alpha,
-            "confidence": self.confidence,
-            "policies": self.policies.to_dict(),
-            "seed": self.seed,
         }
 
     def chart(self) -> altair.TopLevelMixin:
-        """τ against the level, a line a measure with its interval; runs keep their order above the rule at .9."""
+        """τ against the level, one line per measure with its interval; runs keep their order above the rule at .9."""
         alt = load_altair()
-        by_depth = self.depletion in ("depth", "leave-one-out")
+        by_depth = self.settings["depletion"] in ("depth", "leave-one-out")
         title = "pool depth" if by_depth else "share of the judgments that is kept"
         axis = alt.Axis() if by_depth else alt.Axis(format="%")
         scale = alt.Scale(type="log") if by_depth else alt.Scale(domain=[0, 1])
@@ -239,13 +279,13 @@ class Robustness:
                 alt.Tooltip("level:Q", title=title, format="" if by_depth else ".0%"),
                 alt.Tooltip("judged:Q", title="judgments left", format=",.0f"),
                 alt.Tooltip("tau:Q", title="τ", format=".3f"),
-                alt.Tooltip("tau_low:Q", title=f"low ({self.confidence:.0%})", format=".3f"),
+                alt.Tooltip("tau_low:Q", title=f"low ({self.settings['confidence']:.0%})", format=".3f"),
                 alt.Tooltip("tau_high:Q", title="high", format=".3f"),
             ],
         )
         band = base.mark_area(opacity=0.2).encode(y=alt.Y("tau_low:Q"), y2="tau_high:Q")
         rule = alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.9))
-        layers = (rule, band, lines) if self.trials > 1 else (rule, lines)
+        layers = (rule, band, lines) if self.taus.shape[2] > 1 else (rule, lines)
         return styled(
             alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
             "How far runs keep their order when judgments are taken away",
@@ -260,9 +300,3 @@ def knee(levels: Sequence[float], curve: FloatArray, threshold: float) -> Knee:
     if not above[-1]:
         return Knee(first, None)
     return Knee(first, levels[len(above) - int(np.argmin(np.append(above[::-1], False)))])
-
-
-def tidy(scores: FloatArray) -> FloatArray:
-    """Scores that tie but for the last bits of their sums, tied: all rounded at the same digit."""
-    largest = float(np.nanmax(np.abs(scores), initial=0.0))
-    return np.round(scores, 11 - math.floor(math.log10(largest))) if largest else scores

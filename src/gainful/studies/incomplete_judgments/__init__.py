@@ -67,7 +67,7 @@ def incomplete_judgments(
     >>> study["Table 3"].frame.columns
     ['collection', 'τ above 0.9', 'bpref', 'infAP', 'nDCG']
     """
-    from gainful.analyses.robustness.samples import checked_levels
+    from gainful.analyses.robustness.depletion import checked_levels
     from gainful.checks import check_count, check_finite, check_share
     from gainful.data.policies import Policies
     from gainful.errors import GainfulError

@@ -33,7 +33,7 @@ class Labels:
     @classmethod
     def of(cls, found: Robustness) -> Labels:
         """Of the labels that documents have."""
-        first, *rest = (label for label in found.labels if label >= found.rel)
+        first, *rest = (label for label in found.labels if label >= found.settings["rel"])
         return cls(relevant=first, highly=tuple(rest))
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class Depleted:
     @property
     def weights(self) -> tuple[float, ...]:
         """Of the highly relevant, binary first; one only if graded nDCG is binary nDCG."""
-        return self.found.weights[: len(self.found.measures) - 2]
+        return tuple(self.found.settings["weights"])[: len(self.found.measures) - 2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -136,9 +136,10 @@ def _lacking(found: Robustness) -> dict[str, str]:
     if np.isnan(found.taus).any():
         lacking |= dict.fromkeys((*OF_ORDERS, *OF_WEIGHTS), "has runs that all score the same under all judgments")
     if any(cells[0] == Decisions() for cells in found.decisions):
-        few = f"has no two runs that differ on enough topics for a test at alpha={found.alpha:g} to tell them apart"
+        alpha = f"alpha={found.settings['alpha']:g}"
+        few = f"has no two runs that differ on enough topics for a test at {alpha} to tell them apart"
         lacking |= dict.fromkeys(OF_DECISIONS, few)
-    if found.weights == (1.0,):
+    if found.settings["weights"] == (1.0,):
         lacking |= dict.fromkeys(OF_WEIGHTS, "was given no weights but 1, which is binary")
     elif not Labels.of(found).highly:
         lacking |= dict.fromkeys(OF_WEIGHTS, "has one relevant label only: graded nDCG is binary nDCG")

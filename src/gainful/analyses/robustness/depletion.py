@@ -1,4 +1,4 @@
-"""Take judgments away from rankings that are aligned already: which are kept is an array, and nothing is joined again.
+"""Nested samples of judgments, taken from rankings that are joined already: which are kept is an array.
 
 What a sample of the judgments leaves out stays in the pool without a judgment, as infAP needs it (`deplete`); what a
 smaller pool would not have held leaves it (`unpool`).
@@ -6,17 +6,20 @@ smaller pool would not have held leaves it (`unpool`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 
+from gainful.analyses.robustness import Depletion
 from gainful.checks import check_numbers
 from gainful.data.rankings import BoolArray, IntArray, Rankings
 from gainful.errors import DataError, check_choice
 
-Depletion = Literal["stratified", "uniform", "depth", "leave-one-out"]
+# Levels, and where the random numbers of their trial start.
+Sample: TypeAlias = "tuple[tuple[float, ...], np.random.Generator]"
 
 # Shares of the judgments (Buckley & Voorhees 2004, Bompada et al. 2007), and depths of a pool.
 SHARES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -55,6 +58,7 @@ def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
         document=place[slim.document],
         pool_topic=rankings.pool_topic[pooled],
         pool_grade=rankings.pool_grade[pooled],
+        pool_doc=rankings.pool_doc.clear(),  # names are of no use to a measure
     )
 
 
@@ -148,7 +152,55 @@ def of_system(rankings: Rankings, system: int) -> Rankings:
         present=rankings.present[rows],
         row=own.row - rows.start,
         ignored=(rankings.ignored[system],),
+        stranger=rankings.stranger[system : system + 1],
+        tied=None if rankings.tied is None else rankings.tied[rows],
     )
+
+
+def samples(
+    rankings: Rankings,
+    depletion: Depletion,
+    levels: Sequence[float],
+    trials: int,
+    rng: np.random.Generator,
+    *,
+    at_once: int,
+) -> Iterator[Sample]:
+    """Every trial and level, in order.
+
+    A trial takes as many random numbers as there are documents in the pool, whatever the levels: parts of it that are
+    worked on in different places draw the same ones again.
+
+    Parameters
+    ----------
+    rankings, depletion, levels, trials
+        What is depleted, how, and how often.
+    rng
+        Where the random numbers come from.
+    at_once
+        How many samples are worked on at the same time; a trial is not divided if that is 1, for its levels share work.
+    """
+    random = depletion in ("stratified", "uniform")
+    size = len(levels) if random and at_once == 1 else -(-len(levels) // 4) if random else 1
+    for _ in range(trials):
+        for start in range(0, len(levels), size):
+            yield tuple(levels[start : start + size]), copy.deepcopy(rng)
+        if random:
+            rng.random(len(rankings.pool_grade))
+
+
+def without(
+    rankings: Rankings, depletion: Depletion, sample: Sample, rel: float
+) -> tuple[BoolArray, Callable[[Rankings, BoolArray], Rankings]]:
+    """Levels × documents of the pool that a trial keeps, and what takes the others away; not of leave-one-out."""
+    levels, rng = sample
+    match depletion:
+        case "stratified":
+            return stratified(rankings, levels, rel, rng), deplete
+        case "uniform":
+            return uniform(rankings, levels, rng), deplete
+        case _:
+            return to_depth(rankings, levels), unpool
 
 
 def checked_levels(depletion: Depletion, levels: Sequence[float] | None) -> tuple[float, ...]:

@@ -1,0 +1,144 @@
+"""What `robustness` says in sentences: how deep the judgments are, and when the order of the runs breaks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from gainful.analyses.robustness.decisions import Decisions
+from gainful.analyses.robustness.depletion import LEAST_NONRELEVANT, LEAST_RELEVANT
+from gainful.analyses.robustness.judged import ENOUGH
+from gainful.data.rankings import FloatArray
+from gainful.results import Note, listed
+
+if TYPE_CHECKING:
+    from gainful.analyses.robustness.result import Robustness
+
+# Two orders of runs are alike if their τ is above this.
+KEPT = 0.9
+_LEVELS = {
+    "leave-one-out": "Each run is scored without the judgments of documents that it alone has among its first 'level' "
+    "ones.",
+    "depth": "A level is the depth of the pool of these runs; what it would not have held is taken out of it.",
+    "stratified": "A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged.",
+}
+
+
+def sentences(found: Robustness) -> Iterator[str]:
+    """How deep the judgments are, and what becomes of the order of the runs."""
+    yield from _depth(found)
+    yield _lost(found) if found.settings["depletion"] == "leave-one-out" else _order(found)
+
+
+def _depth(found: Robustness) -> Iterator[str]:
+    """How deep the judgments are, for which measures that is enough, and the first ten documents."""
+    depth, share = found.reach.depth(), f"{ENOUGH:.0%}"
+    if depth:
+        end = "the end of the rankings, " if depth == found.reach.shares.shape[1] else ""
+        yield (
+            f"The judgments reach {end}depth {depth}: at least {share} of the first {depth} documents of the "
+            "median run are judged."
+        )
+    else:
+        yield f"The judgments reach no depth: of the median run fewer than {share} of the first documents are judged."
+    cutoffs = [(name, cutoff) for name, cutoff in zip(found.measures, found.cutoffs, strict=True) if cutoff]
+    enough = listed([name for name, cutoff in cutoffs if cutoff <= depth])
+    deeper = [name for name, cutoff in cutoffs if cutoff > depth and depth < found.reach.shares.shape[1]]
+    looks = f"{listed(deeper)} {'looks' if len(deeper) == 1 else 'look'} deeper"
+    if cutoffs and depth and (enough or deeper):
+        both = f"That is enough for {enough}" + (f"; {looks}." if deeper else ".")
+        yield both if enough else f"{looks}."
+    first = found.reach.first()
+    there = np.flatnonzero(~np.isnan(first))
+    if len(there):
+        worst = int(there[np.argmin(first[there])])
+        yield (
+            "The first ten documents of all runs are judged."
+            if first[worst] == 1.0
+            else f"Of the first ten documents {np.median(first[there]):.0%} are judged in the median run, and "
+            f"{first[worst]:.0%} in the worst, {found.systems[worst]}."
+        )
+
+
+def _order(found: Robustness) -> str:
+    """From what level on each measure keeps the order of the runs."""
+    known = [name for name, curve in zip(found.measures, found.taus, strict=True) if not np.isnan(curve).any()]
+    if not known:
+        return "The runs score the same by every measure: there is no order that they could keep."
+    knees = found.knees(KEPT)
+    level = {name: math.inf if knees[name].sustained is None else float(knees[name].sustained) for name in known}  # type: ignore[arg-type]
+    least, most = min(level.values()), max(level.values())
+    best = listed([name for name in known if level[name] == least])
+    worst = listed([name for name in known if level[name] == most])
+    keep = "keeps" if best in level else "keep"
+    if least == math.inf:
+        return f"No measure keeps the order of the runs (τ > {KEPT:g}) at any of these levels."
+    kept = f"{best} {keep} the order of the runs (τ > {KEPT:g}) from {_level(found, least)} on"
+    if least == most:
+        return f"{kept}."
+    return f"{kept}; {worst} {'at no level' if most == math.inf else f'only from {_level(found, most)} on'}."
+
+
+def _level(found: Robustness, level: float) -> str:
+    return f"a pool depth of {level:g}" if found.by_depth() else f"{100 * level:g}% of the judgments"
+
+
+def _lost(found: Robustness) -> str:
+    """How many places a run loses at most by not having contributed."""
+    frame = found.runs().with_columns(places=pl.col("rank") - pl.col("full_rank"))
+    most = frame.sort("places", descending=True, maintain_order=True).row(0, named=True)
+    if most["places"] <= 0:
+        return "Scored without the documents that it alone contributed, no run loses a place."
+    return (
+        f"Scored without the documents that it alone contributed, a run loses at most {most['places']} of "
+        f"{len(found.systems)} places: {most['run']} by {most['measure']} at depth {most['level']:g}."
+    )
+
+
+def notes(found: Robustness) -> Iterator[Note]:
+    """No order to keep, nothing to decide, weights without effect; how to read the table."""
+    alpha = found.settings["alpha"]
+    for measure, full, cells in zip(found.measures, found.full, found.decisions, strict=True):
+        if np.isnan(full).any():
+            text = "some run has no score under all judgments, so there is no order to keep."
+            yield Note("no-order", measure, f"{measure}: {text}")
+        elif np.ptp(tidy(full)) == 0:
+            text = "all runs score the same under all judgments, so there is no order to keep."
+            yield Note("no-order", measure, f"{measure}: {text}")
+        if cells[0] == Decisions():
+            text = (
+                f"{measure}: no two runs differ on enough topics for a test at alpha={alpha:g} to tell them "
+                "apart, so nothing is said of decisions."
+            )
+            yield Note("no-decision", measure, text)
+    if found.settings["weights"] and sum(label >= found.settings["rel"] for label in found.labels) == 1:
+        text = "Only one label is relevant, so all weights give the same nDCG, the binary one."
+        yield Note("weights-without-effect", "weights", text)
+    depletion = found.settings["depletion"]
+    yield Note("levels", "", _LEVELS.get(depletion, _LEVELS["stratified"]))
+    yield from _floors(found)
+    if depletion != "leave-one-out":
+        yield Note("for-good", "", "For good: at that level and all higher ones.")
+
+
+def _floors(found: Robustness) -> Iterator[Note]:
+    """Where a topic has so few judgments that stratified depletion cannot keep so small a share of them."""
+    shares = zip(found.levels, (judged / max(found.judgments, 1) for judged in found.judged), strict=True)
+    more = [(level, share) for level, share in shares if share > 1.1 * level]
+    if found.settings["depletion"] == "stratified" and more:
+        ends = listed([f"level {level:g} keeps {share:.0%}" for level, share in dict.fromkeys((more[0], more[-1]))])
+        text = (
+            f"A topic keeps at least {LEAST_RELEVANT} relevant and {LEAST_NONRELEVANT} other documents, so low "
+            f"levels keep more than they say: {ends}."
+        )
+        yield Note("floors", "", text)
+
+
+def tidy(scores: FloatArray) -> FloatArray:
+    """Scores that tie but for the last bits of their sums, tied: all rounded at the same digit."""
+    largest = float(np.nanmax(np.abs(scores), initial=0.0))
+    return np.round(scores, 11 - math.floor(math.log10(largest))) if largest else scores
