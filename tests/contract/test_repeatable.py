@@ -11,6 +11,8 @@ import pytest
 
 import gainful as gf
 
+pytestmark = pytest.mark.slow
+
 # All that works in parallel or in pieces, written out in full; the numbers are the sizes of the pieces.
 SCRIPT = """
 import sys
@@ -20,7 +22,6 @@ from gainful.io import chunks, text
 from gainful.analyses import stability
 from gainful.stats import intervals, resample
 
-pytestmark = pytest.mark.slow
 align.PIECE, text.LARGE, text._SLICE, text._BATCH, chunks.STREAMED, chunks.CHUNK, block = map(int, sys.argv[2:])
 resample.BLOCK = intervals.BLOCK = stability.BLOCK = block
 qrels, runs = "c/qrels.txt", "c/runs"

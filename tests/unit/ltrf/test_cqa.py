@@ -11,14 +11,16 @@ import pytest
 
 import gainful as gf
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("lightgbm")
 
 DATA = Path(os.environ.get("GAINFUL_DATA", "")) / "cqa-features"
-pytestmark = pytest.mark.skipif(
-    "GAINFUL_DATA" not in os.environ or not DATA.is_dir(), reason="set GAINFUL_DATA to the folder of the collections"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "GAINFUL_DATA" not in os.environ or not DATA.is_dir(),
+        reason="set GAINFUL_DATA to the folder of the collections",
+    ),
+]
 GROUPS = ("context.simone", "heuristics.simone", "lexical.wei", "semantic.preslav.glovecomposes", "semantic.simone.lsa")
 GOLD = {"dev": "CQA-QL-devel-gold.txt", "test": "CQA-QL-test-gold.txt"}
 

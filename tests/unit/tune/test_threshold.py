@@ -110,7 +110,7 @@ class TestByHand:
         assert cut.held_out.gain == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 @pytest.mark.parametrize("separate", [False, True])
 class TestPlainLoops:
     def test_limit_on_forbidden(self, seed, separate):
