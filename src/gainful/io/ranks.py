@@ -6,17 +6,22 @@ Only the first lines are looked at, which costs nothing that could be measured.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from operator import eq
 
+import numpy as np
 import polars as pl
 
+from gainful.data.rankings import FloatArray
 from gainful.io.text import BOM, shorten
 from gainful.results import Note
 
 # How much of a run is looked at: bytes of text, rows of a table.
-LOOKED_AT = 1 << 14
-ROWS = 500
+LOOKED_AT = 1 << 12
+ROWS = 100
 
+_NUMBER = re.compile(rb"[+-]?\d+\.?\d*")
 _RANKED = "Documents are ranked by score, the highest first, and the rank column is not used."
 
 
@@ -42,6 +47,8 @@ def rank_notes(name: str, frame: pl.DataFrame | None, text: bytes = b"") -> tupl
             scores,
             lambda at: f"row {at + 1} ({topics[at]} {documents[at]}, rank {ranks[at]}, score {scores[at]:g})",
         )
+    if not text:
+        return ()
     lines = text[:LOOKED_AT].removeprefix(BOM).split(b"\n")
     if len(text) > LOOKED_AT:
         lines.pop()  # not all of it is there
@@ -70,39 +77,39 @@ def _notes(
     scores: Sequence[float],
     row: Callable[[int], str],
 ) -> tuple[Note, ...]:
-    if not ranks or all(rank == ranks[0] for rank in ranks):  # nobody's ranks: 0, 1 or - in each line
+    if not ranks or ranks.count(ranks[0]) == len(ranks):  # nobody's ranks: 0, 1 or - in each line
         return ()
-    numbers = [_whole(rank) for rank in ranks]
-    if 2 * numbers.count(None) > len(numbers):
+    numbers = _whole(ranks)
+    none = np.isnan(numbers)
+    if 2 * none.sum() > len(ranks):
         text = (
-            f"The rank column of run {name!r} holds no whole numbers, for example in {row(numbers.index(None))}. "
+            f"The rank column of run {name!r} holds no whole numbers, for example in {row(int(np.argmax(none)))}. "
             f"{_RANKED} If ranks and scores are swapped, swap the columns back."
         )
         return (Note("rank-contradicts-score", name, text, warn=True),)
-    against: dict[object, int] = {}  # how many steps down a topic contradict, less those that agree
-    example = 0
-    for at in range(1, len(numbers)):
-        before, after = numbers[at - 1], numbers[at]
-        if topics[at] == topics[at - 1] and before is not None and after is not None:
-            sign = (after - before) * (scores[at] - scores[at - 1])
-            if sign:
-                against[topics[at]] = against.get(topics[at], 0) + (1 if sign > 0 else -1)
-                example = example or (at if sign > 0 else 0)
-    contradicting = sum(steps > 0 for steps in against.values())
-    if 2 * contradicting <= len(against):
+    # From row to row of a topic: 1 if rank and score grow or fall together, -1 if they do not.
+    same = np.fromiter(map(eq, topics[1:], topics), np.bool_, len(topics) - 1)
+    steps = np.where(same, np.nan_to_num(np.sign(np.diff(numbers))) * np.sign(np.diff(scores)), 0.0)
+    topic = np.cumsum(~same)
+    looked_at = np.count_nonzero(np.bincount(topic, steps != 0.0))
+    contradicting = np.count_nonzero(np.bincount(topic, steps) > 0.0)
+    if 2 * contradicting <= looked_at:
         return ()
-    where = "the first topic" if len(against) == 1 else f"{contradicting} of the first {len(against)} topics"
+    where = "the first topic" if looked_at == 1 else f"{contradicting} of the first {looked_at} topics"
+    example = int(np.argmax(steps))
     text = (
         f"The ranks of run {name!r} contradict its scores in {where}: rank and score grow together, for example from "
-        f"{row(example - 1)} to {row(example)}. {_RANKED} If a lower score is better, negate the scores; if columns "
+        f"{row(example)} to {row(example + 1)}. {_RANKED} If a lower score is better, negate the scores; if columns "
         "are swapped, swap them back."
     )
     return (Note("rank-contradicts-score", name, text, warn=True),)
 
 
-def _whole(rank: bytes | int) -> float | None:
+def _whole(ranks: Sequence[bytes | int]) -> FloatArray:
+    """The ranks as numbers; NaN for what is no whole number."""
     try:
-        number = float(rank)
+        numbers = np.array([float(rank) for rank in ranks])
     except ValueError:
-        return None
-    return number if number.is_integer() else None
+        texts = [rank if isinstance(rank, bytes) else b"%d" % rank for rank in ranks]
+        numbers = np.array([float(text) if _NUMBER.fullmatch(text) else np.nan for text in texts])
+    return np.where(np.isfinite(numbers) & (numbers == np.floor(numbers)), numbers, np.nan)
