@@ -44,8 +44,10 @@ def align(
     [0.5]
     """
     from gainful.data.align import align as join
+    from gainful.data.notes import notes_of
     from gainful.errors import DataError, GainfulError
     from gainful.io.read import iterate_runs, read_qrels
+    from gainful.results import warn
 
     if not documents >= 0:
         raise GainfulError(f"documents: expected a number of at least 0, got {documents}")
@@ -54,4 +56,5 @@ def align(
     rankings = join(read_qrels(qrels), reading, chosen, documents=documents, keep_going=keep_going)
     if not rankings.systems:
         raise DataError(rankings.failed[0][1])
+    warn(notes_of(rankings))
     return rankings

@@ -48,6 +48,7 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
     from gainful.engine.scoring import Job, check_ties, finished, score_runs
     from gainful.io.read import iterate_runs, read_qrels
     from gainful.measures import parse_measures
+    from gainful.results import warn
 
     check_options(options)
     if options.get("lower_is_better"):
@@ -73,7 +74,9 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
         part = score_all(work, job, runs) if reading is None else score_runs(job, reading)
     if not part.systems:
         raise DataError(part.failed[0][1])
-    return finished(part, chosen, policies, spellings=spellings)
+    scores = finished(part, chosen, policies, spellings=spellings)
+    warn(scores.run_notes)
+    return scores
 
 
 def score(
