@@ -23,7 +23,7 @@ from gainful.data.policies import Policies
 from gainful.data.scores import Summary, summarise
 from gainful.errors import GainfulError, MeasureError, PolicyError
 from gainful.io.read import read_qrels, read_run
-from gainful.measures import PRESETS, REGISTRY, Definition, Measure
+from gainful.measures import PRESETS, REGISTRY, Definition, Measure, load_installed
 from gainful.measures import parse_measure as parse_ours
 from gainful.verbs.evaluate import evaluate
 
@@ -215,11 +215,13 @@ def parse_measure(text: str) -> GainfulMeasure:
 def register() -> None:
     """Make `ir_measures.parse_measure` and the default pipeline of ir_measures know all measures of gainful.
 
-    Done when this module is imported; again, it adds the measures that were registered with gainful since.
+    Those of installed packages are among them. Done when this module is imported; again, it adds the measures that were
+    registered with gainful since.
     """
     ir_measures.providers.registry.setdefault(provider.NAME, provider)
     if provider not in ir_measures.DefaultPipeline.providers:
         ir_measures.DefaultPipeline.providers.append(provider)
+    load_installed()
     for name in _names():
         measure = GainfulMeasure(name)
         ir_measures.measures.registry.setdefault(measure.NAME, measure)

@@ -123,6 +123,11 @@ def test_python_needs_no_import_either(site):
     assert run(site, "-c", code).stdout == "[0.75]\n"
 
 
+def test_ir_measures_knows_it_too(site):
+    code = "import gainful.compat.ir_measures, ir_measures as ir; print(ir.parse_measure('TopShare@2'))"
+    assert run(site, "-c", code).stdout == "TopShare@2\n"
+
+
 def test_a_file_may_name_one(site):
     (site / "m.json").write_text('{"measure": "TopShare", "cutoff": 2}')
     assert shell(site, "evaluate", "q", "r", "-m", "@m.json", "--format", "csv").stdout.splitlines()[1:] == [
