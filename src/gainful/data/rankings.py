@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -171,6 +172,49 @@ class Rankings:
         running: IntArray = np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen)])
         above = running[np.searchsorted(self.row, np.arange(self.n_rows))]  # per row, those of all rows before it
         return running[:-1] - above[self.row] if at is None else running[at] - above[self.row[at]]
+
+    def only(self, systems: Collection[str]) -> Rankings:
+        """The rankings of some systems, in the order that they have here."""
+        kept = np.array([name in systems for name in self.systems], np.bool_)
+        places, chosen = np.cumsum(kept) - 1, np.flatnonzero(kept)
+        topics = len(self.topics)
+
+        def rows(values: NDArray[Any]) -> NDArray[Any]:
+            return values.reshape(-1, topics)[kept].ravel()
+
+        def renumbered(row: IntArray) -> tuple[BoolArray, IntArray]:
+            mine = kept[row // topics]
+            system, topic = np.divmod(row[mine], topics)
+            return mine, places[system] * topics + topic
+
+        mine, row = renumbered(self.row)
+        rank = self.rank[mine]
+        untied = self.tie_first is self.rank
+        listed = self.listed
+        if listed is not None:
+            some, listed_row = renumbered(listed.row)
+            listed = ListedDocuments(
+                row=listed_row,
+                rank=listed.rank[some],
+                doc_id=listed.doc_id.filter(some),
+                score=listed.score[some],
+                document=listed.document[some],
+            )
+        return replace(
+            self,
+            systems=tuple(self.systems[at] for at in chosen),
+            retrieved=rows(self.retrieved),
+            present=rows(self.present),
+            row=row,
+            rank=rank,
+            document=self.document[mine],
+            tie_first=rank if untied else self.tie_first[mine],
+            tie_last=rank if untied else self.tie_last[mine],
+            ignored=tuple(self.ignored[at] for at in chosen),
+            listed=listed,
+            tied=None if self.tied is None else rows(self.tied),
+            stranger=tuple(self.stranger[at] for at in chosen) if self.stranger else (),
+        )
 
     def condensed(self) -> Rankings:
         """The same rankings with unjudged documents removed before ranks are given."""

@@ -10,26 +10,46 @@ from typing import Any
 import polars as pl
 
 from gainful.data.qrels import Qrels
+from gainful.data.rankings import Rankings
 from gainful.data.run import Run
 from gainful.data.simulate import simulate
 from gainful.errors import DataError, GainfulError
 from gainful.io.read import read_qrels, read_runs
-from gainful.results import Note, plural
+from gainful.results import Note, Settings, plural
+from gainful.verbs.align import align
 
-Collections = Mapping[str, tuple[Any, Any]]
 # Built like a Web Track, and as large: simulate's own topics and systems.
 SIMULATED = "simulated"
 # With fewer, whether a finding holds is mostly chance.
 ENOUGH_TOPICS, ENOUGH_RUNS = 10, 5
+_NO_RUNS = "expected judgments and runs, got no runs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StudyCollection:
-    """Judgments and runs that belong together, under a name."""
+    """Judgments and runs that belong together, under a name, joined once; `rankings` is None without runs."""
 
     name: str
     qrels: Qrels
-    runs: list[Run]
+    rankings: Rankings | None
+    read: tuple[Run, ...] = ()
+
+    @property
+    def source(self) -> Qrels | Rankings:
+        """What analyses start from."""
+        return self.qrels if self.rankings is None else self.rankings
+
+    @property
+    def joined(self) -> Rankings:
+        """The rankings; refused without runs."""
+        if self.rankings is None:
+            raise DataError(_NO_RUNS)
+        return self.rankings
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Their names."""
+        return () if self.rankings is None else self.rankings.systems
 
     @property
     def too_few(self) -> str | None:
@@ -67,21 +87,23 @@ class StudyCollection:
         return dict(ratios.iter_rows())
 
 
-def load_collections(collections: Collections | None, *, seed: int, runs_needed: bool = True) -> list[StudyCollection]:
-    """The collections, read; a simulated one if none is given.
+def load_collections(
+    collections: Mapping[str, tuple[Any, Any]] | None, settings: Settings, *, runs_needed: bool = True
+) -> list[StudyCollection]:
+    """The collections, read and joined; a simulated one if none is given.
 
     Parameters
     ----------
     collections
         By name, the judgments and the runs: whatever `evaluate` takes.
-    seed
-        Of the simulated collection.
+    settings
+        Have the policies, and the seed of the simulated collection.
     runs_needed
         Whether a collection without any run, ``(qrels, ())``, is refused.
     """
     if collections is None:
-        made = simulate(seed=seed)
-        return [StudyCollection(name=SIMULATED, qrels=made.qrels, runs=made.runs)]
+        made = simulate(seed=settings["seed"])
+        collections = {SIMULATED: (made.qrels, made.runs)}
     if not isinstance(collections, Mapping):
         raise DataError(f"collections: expected {{name: (qrels, runs)}}, got {type(collections).__name__}")
     if not collections:
@@ -90,13 +112,14 @@ def load_collections(collections: Collections | None, *, seed: int, runs_needed:
     for name, pair in collections.items():
         if not (isinstance(pair, tuple | list) and len(pair) == 2):
             raise DataError(f"collection {name!r}: expected (qrels, runs), got {type(pair).__name__}")
-        qrels, runs = pair
-        none = runs is None or (isinstance(runs, tuple | list) and not runs)
-        if none and runs_needed:
-            raise DataError(f"collection {name!r}: expected judgments and runs, got no runs")
+        none = pair[1] is None or (isinstance(pair[1], tuple | list) and not pair[1])
         with named(str(name)):
-            found = [] if none else read_runs(runs)
-            loaded.append(StudyCollection(name=str(name), qrels=read_qrels(qrels), runs=found))
+            if none and runs_needed:
+                raise DataError(_NO_RUNS)
+            qrels = read_qrels(pair[0])
+            read = () if none else tuple(read_runs(pair[1]))
+            rankings = align(qrels, list(read), **settings.policies.to_dict()) if read else None
+        loaded.append(StudyCollection(name=str(name), qrels=qrels, rankings=rankings, read=read))
     return loaded
 
 

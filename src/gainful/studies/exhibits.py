@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import polars as pl
 
 from gainful.errors import DataError
 from gainful.results import Column, Kind, Table
+from gainful.studies.panels import panels
 
 if TYPE_CHECKING:
     import altair
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 PUBLISHED = " (published)"
 # Rows of an exhibit that are printed; CSV, JSON and the page have all of them.
 _ROWS = 24
+_NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,62 +81,83 @@ def _kind(column: pl.Series) -> Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Published:
-    """What a paper prints.
+class Paper:
+    """What a paper shows.
 
     Parameters
     ----------
-    paper
+    citation
         Who wrote what, where.
-    tables
-        By exhibit, its numbers; shares where the paper gives per cent.
+    about
+        By exhibit, its title, what was done here and how that differs from the paper.
+    published
+        By exhibit, the numbers that the paper prints; shares where it gives per cent.
     """
 
-    paper: str
-    tables: Mapping[str, pl.DataFrame]
+    citation: str
+    about: Mapping[str, Mapping[str, str]]
+    published: Mapping[str, pl.DataFrame]
 
-    def below(self, name: str, ours: Any, types: Mapping[str, Any] | None = None) -> pl.DataFrame:
-        """Our rows, then those of the paper, their collections marked; null where the paper says nothing.
+    def exhibit(self, name: str, ours: Any, values: Mapping[str, Any] = _NONE, **more: Any) -> Exhibit:
+        """One of the exhibits; the numbers that the paper prints stand below ours, if we have any.
 
         Parameters
         ----------
         name
-            Of the exhibit.
+            As the paper numbers it.
         ours
-            A frame or rows, with a column 'collection'; without any rows, the paper's are left out, too.
-        types
-            Of columns in which we may have nothing.
+            A frame, or rows for one.
+        values
+            What is to be put into its title and text.
+        more
+            How it is drawn and what is printed of it, see `Exhibit`; the latter may be a function of the frame.
         """
         frame = ours if isinstance(ours, pl.DataFrame) else pl.DataFrame(ours, infer_schema_length=None)
-        if frame.is_empty():
-            return pl.DataFrame()
-        theirs = self.tables[name].with_columns(pl.col("collection") + PUBLISHED)
-        known = {**theirs.schema, **(types or {})}
-        # A column in which we have nothing has no type of its own.
-        frame = frame.with_columns(
-            pl.col(c).cast(known[c]) for c in frame.columns if frame.schema[c] == pl.Null and c in known
-        )
-        shared = [column for column in theirs.columns if column in frame.schema]
-        theirs = theirs.with_columns(pl.col(column).cast(frame.schema[column]) for column in shared)
-        return pl.concat([frame, theirs], how="diagonal")
+        if name in self.published and not frame.is_empty():
+            frame = with_published(frame, self.published[name])
+        if callable(more.get("brief")):
+            more["brief"] = None if frame.is_empty() else more["brief"](frame)
+        title, text = (self.about[name][part].format(**values) for part in ("title", "text"))
+        return Exhibit(name=name, title=title, text=text, frame=frame, **more)
+
+    def figure(
+        self, name: str, frame: pl.DataFrame, *, values: Mapping[str, Any] = _NONE, brief: Any, **panel: Any
+    ) -> Exhibit:
+        """One of the exhibits, drawn in panels; see `panels`, where another frame may be given as `drawn`."""
+        made = self.exhibit(name, frame, values, brief=brief)
+        drawn = panel.pop("drawn", lambda: frame)
+        return replace(made, draw=lambda: panels(drawn(), title=made.title, **panel))
 
 
 @cache
-def read_published(study: str) -> Published:
-    """The numbers of a study's paper, from the file beside its modules.
+def read_paper(study: str) -> Paper:
+    """The paper of a study, from the file beside its modules.
 
     Parameters
     ----------
     study
         The study's package, such as negative_labels.
     """
-    content = json.loads((files("gainful.studies") / study / "published.json").read_text(encoding="utf-8"))
-    paper = content.pop("paper")
-    tables = {
-        name: pl.DataFrame(table["rows"], schema=table["columns"], orient="row", infer_schema_length=None)
-        for name, table in content.items()
-    }
-    return Published(paper=paper, tables=tables)
+    content = json.loads((files("gainful.studies") / study / "paper.json").read_text(encoding="utf-8"))
+    exhibits = content["exhibits"]
+    return Paper(
+        citation=content["paper"],
+        about={name: {part: each[part] for part in ("title", "text")} for name, each in exhibits.items()},
+        published={
+            name: pl.DataFrame(each["rows"], schema=each["columns"], orient="row", infer_schema_length=None)
+            for name, each in exhibits.items()
+            if "rows" in each
+        },
+    )
+
+
+def with_published(ours: pl.DataFrame, theirs: pl.DataFrame) -> pl.DataFrame:
+    """Our rows, then those of the paper, their collections marked; null where the paper says nothing."""
+    shared = [column for column in theirs.columns if column in ours.schema]
+    # A column in which we have nothing has no type of its own.
+    ours = ours.with_columns(pl.col(name).cast(theirs.schema[name]) for name in shared if ours.schema[name] == pl.Null)
+    theirs = theirs.with_columns(pl.col(name).cast(ours.schema[name]) for name in shared)
+    return pl.concat([ours, theirs.with_columns(pl.col("collection") + PUBLISHED)], how="diagonal")
 
 
 def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from gainful.charts import load_altair, styled
 from gainful.errors import DataError, check_choice
 from gainful.results import Note, Result, Settings, Table, listed, plural
 from gainful.studies.collections import StudyCollection
-from gainful.studies.exhibits import Exhibit, read_published
+from gainful.studies.exhibits import Exhibit, read_paper
 from gainful.studies.findings import Finding
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Study(Result):
         data = "; ".join([*map(str, loaded), *further])
         return cls(
             name=settings.name.replace("_", "-"),
-            paper=read_published(settings.name).paper,
+            paper=read_paper(settings.name).citation,
             collections=(*(one.name for one in loaded), *further),
             exhibits=tuple(exhibits),
             findings=found,

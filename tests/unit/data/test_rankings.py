@@ -1,8 +1,12 @@
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 
 from gainful.data.rankings import Rankings
+from gainful.data.run import Run
+from gainful.data.simulate import simulate
+from gainful.verbs.align import align
 from worlds import World, worlds
 
 
@@ -72,3 +76,20 @@ def test_condensing_is_what_align_does_without_the_unjudged(world):
         condensed, expected = world.align(ties=ties).condensed(), World(world.qrels, kept).align(ties=ties)
         for name in ("retrieved", "row", "rank", "document", "tie_first", "tie_last"):
             np.testing.assert_array_equal(getattr(condensed, name), getattr(expected, name), err_msg=name)
+
+
+@pytest.mark.parametrize("ties", ["trec", "expected"])
+def test_only_some_systems_are_what_align_makes_of_their_runs(ties):
+    made = simulate(topics=4, systems=3, depth=15, seed=2)
+    rounded = [Run(run.frame.with_columns(pl.col("score").round(0)), name=run.name) for run in made.runs]
+    first, _, last = rounded
+    found = align(made.qrels, rounded, documents=5, ties=ties).only([last.name, first.name])
+    expected = align(made.qrels, [first, last], documents=5, ties=ties)
+    assert found.systems == expected.systems == (first.name, last.name)
+    for name in ("retrieved", "present", "row", "rank", "document", "tie_first", "tie_last", "tied"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name), equal_nan=name == "tied"), name
+    for name in ("row", "rank", "doc_id", "score", "document"):
+        assert list(getattr(found.listed, name)) == list(getattr(expected.listed, name))
+    assert (found.ignored, found.stranger) == (expected.ignored, expected.stranger)
+    assert (found.tie_first is found.rank) == (ties == "trec")
+    assert found.only([]).systems == ()

@@ -1,39 +1,43 @@
 """What a study runs on."""
 
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
 import pytest
 
+from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.simulate import simulate
 from gainful.errors import DataError
+from gainful.results import Settings
 from gainful.studies.collections import load_collections
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 0, "d": -2}, "2": {"a": 2, "b": 0}}
+SETTINGS = Settings(name="study", data="", given={"seed": 0}, policies=Policies())
 RUN = {"1": {"a": 2.0}, "2": {"a": 1.0}}
 
 
 def loaded(qrels, runs, **settings):
-    return load_collections({"one": (qrels, runs)}, seed=0, **settings)[0]
+    return load_collections({"one": (qrels, runs)}, SETTINGS, **settings)[0]
 
 
 def test_simulated_if_none_is_given(monkeypatch):
     """A small one here: that of a study has 60 runs and 50 topics."""
     monkeypatch.setattr("gainful.studies.collections.simulate", partial(simulate, topics=3, systems=2, depth=20))
-    (found,) = load_collections(None, seed=3)
+    (found,) = load_collections(None, replace(SETTINGS, given={"seed": 3}))
     made = simulate(topics=3, systems=2, depth=20, seed=3)
     assert found.name == "simulated"
     assert found.qrels.frame.equals(made.qrels.frame)
-    assert [run.name for run in found.runs] == [run.name for run in made.runs]
+    assert found.runs == tuple(run.name for run in made.runs)
 
 
 def test_as_evaluate_takes_them(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_text("1 0 a 1\n", encoding="utf-8")
-    first, second = load_collections({"x": (path, {"r": RUN}), "y": [QRELS, {"r": RUN, "s": RUN}]}, seed=0)
-    assert (first.name, len(first.qrels), [run.name for run in first.runs]) == ("x", 1, ["r"])
-    assert (second.name, len(second.qrels), [run.name for run in second.runs]) == ("y", 6, ["r", "s"])
+    first, second = load_collections({"x": (path, {"r": RUN}), "y": [QRELS, {"r": RUN, "s": RUN}]}, SETTINGS)
+    assert (first.name, len(first.qrels), first.runs) == ("x", 1, ("r",))
+    assert (second.name, len(second.qrels), second.runs) == ("y", 6, ("r", "s"))
 
 
 def test_label_ratios_are_over_the_topics_that_have_the_label():
@@ -54,7 +58,7 @@ def test_too_few():
 
 @pytest.mark.parametrize("none", [(), [], None])
 def test_runs_can_be_left_out_where_they_are_not_needed(none):
-    assert loaded(QRELS, none, runs_needed=False).runs == []
+    assert loaded(QRELS, none, runs_needed=False).runs == ()
     with pytest.raises(DataError, match=r"^collection 'one': expected judgments and runs, got no runs$"):
         loaded(QRELS, none)
 
@@ -70,4 +74,4 @@ def test_runs_can_be_left_out_where_they_are_not_needed(none):
 )
 def test_what_is_refused(collections, message):
     with pytest.raises(DataError, match=message):
-        load_collections(collections, seed=0)
+        load_collections(collections, SETTINGS)

@@ -7,14 +7,17 @@ import polars as pl
 import pytest
 
 import gainful.studies.exhibits
-from gainful.studies.exhibits import Exhibit, Published, absences, nearest, read_published
+from gainful.studies.exhibits import Exhibit, Paper, absences, nearest, read_paper
 
 STUDIES = ("forbidden_documents", "gain_discount", "incomplete_judgments", "negative_labels")
 
 
 def below(ours, rows, columns):
     theirs = pl.DataFrame(rows, schema=columns, orient="row")
-    return Published(paper="", tables={"T": theirs}).below("T", ours)
+    paper = Paper(citation="", about={"T": {"title": "{phi:g} topics", "text": ""}}, published={"T": theirs})
+    made = paper.exhibit("T", ours, {"phi": 0.5})
+    assert made.title == "0.5 topics"
+    return made.frame
 
 
 def test_published_rows_stand_below_ours():
@@ -40,10 +43,13 @@ def test_without_rows_of_ours_there_is_no_exhibit():
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_row_of_the_papers_is_whole(study):
     """A row too short or long would be filled up or cut."""
-    path = Path(gainful.studies.exhibits.__file__).parent / study / "published.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    tables = {name: table for name, table in content.items() if name != "paper"}
-    assert read_published(study).tables.keys() == tables.keys()
+    path = Path(gainful.studies.exhibits.__file__).parent / study / "paper.json"
+    tables = {
+        name: exhibit
+        for name, exhibit in json.loads(path.read_text(encoding="utf-8"))["exhibits"].items()
+        if "rows" in exhibit
+    }
+    assert read_paper(study).published.keys() == tables.keys() != set()
     for table in tables.values():
         assert {len(row) for row in table["rows"]} == {len(table["columns"])}
 

@@ -12,8 +12,10 @@ import pytest
 
 import planted
 import reference
+from gainful.data.policies import Policies
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf.settings import Settings
+from gainful.results import Settings as Given
 from gainful.studies import forbidden_documents
 from gainful.studies.collections import load_collections
 from gainful.studies.forbidden_documents.compute import find
@@ -313,9 +315,10 @@ class TestWhatDataDoNotAllow:
         qrels = {"1": {"a": 1, "b": -2.0000001}, "2": {"a": 1, "b": -2.0000001}}
         other = {"1": {"a": 1.0}, "2": {"b": 1.0}}
         plan = {**PLAN, "forbidden": low, "cutoff": 2, "bound_cutoffs": (2,), "draws": 2, "resamples": 2}
-        (one,) = load_collections({"c": (qrels, {"r": run, "s": other})}, seed=0)
+        settings = Given(name="study", data="", given=plan, policies=Policies(unjudged="condensed"))
+        (one,) = load_collections({"c": (qrels, {"r": run, "s": other})}, settings)
         expected = good / math.log2(3) / (good - low)
-        assert find(one, plan).compared.scores.values[2, 0, 0] == pytest.approx(expected, rel=1e-9)
+        assert find(one, settings).compared.scores.values[2, 0, 0] == pytest.approx(expected, rel=1e-9)
 
     def test_examples_are_read_before_any_work(self, made, monkeypatch):
         monkeypatch.setattr("gainful.studies.collections.load_collections", lambda *_: pytest.fail("worked already"))

@@ -106,7 +106,7 @@ def forbidden_documents(
     given = Given.of(forbidden_documents, locals(), data="", policies=Policies(unjudged="condensed"))
     # Before any long work, should there be no such file.
     pairs = None if examples is None else read_examples(examples)
-    loaded = load_collections(collections, seed=seed, runs_needed=False)
+    loaded = load_collections(collections, given, runs_needed=False)
     found = [find(one, given) for one in track(loaded, len(loaded), "Setting measures against each other")]
     learnt = None if pairs is None else learn(pairs, given)
     exhibits = list(exhibits_of(found, given, learnt))

@@ -135,7 +135,7 @@ def find(one: StudyCollection, settings: Settings) -> Found:
 
 
 def _lengths(one: StudyCollection) -> pl.DataFrame:
-    scores = evaluate(one.qrels, one.runs, "NumRet", unjudged="condensed").to_frame()
+    scores = evaluate(one.source, "NumRet").to_frame()
     of = pl.col("score")
     return scores.group_by("run", maintain_order=True).agg(
         of.mean().alias("mean"), of.std().alias("standard deviation"), of.min().alias("smallest")
@@ -144,14 +144,14 @@ def _lengths(one: StudyCollection) -> pl.DataFrame:
 
 def _bounds(one: StudyCollection, gains: dict[float, float], settings: Settings) -> Boundedness:
     cutoffs = sorted({*settings["bound_cutoffs"], settings["cutoff"]})
-    return boundedness(one.qrels, one.runs, cutoff=cutoffs, gains=gains, unjudged="condensed")
+    return boundedness(one.source, cutoff=cutoffs, gains=gains)
 
 
 def _compare(one: StudyCollection, gains: dict[float, float], settings: Settings) -> Compared:
     seed = settings["seed"]
     listed = ",".join(f"{label!r}:{gain!r}" for label, gain in gains.items())
     measures = [f"{norm}(gain={{{listed}}})@{settings['cutoff']}" for norm in NORMS]
-    scores = evaluate(one.qrels, one.runs, measures, unjudged="condensed")
+    scores = evaluate(one.source, measures)
     half = max(1, len(scores.topics) // 2)
     return Compared(
         scores=scores,

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gainful.charts import COLOURS, load_altair, styled
-from gainful.studies.exhibits import PUBLISHED, Exhibit, absences, read_published
+from gainful.studies.exhibits import PUBLISHED, Exhibit, absences, read_paper
 from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, Found
 from gainful.studies.forbidden_documents.learning import MEASURES, SIZES, Learnt
-from gainful.studies.panels import Axis, listed, panels
+from gainful.studies.panels import Axis, listed
 
 if TYPE_CHECKING:
     import altair
 
-_PUBLISHED = read_published("forbidden_documents")
+_PAPER = read_paper("forbidden_documents")
 _NEVER = "the paper's product reviews were not published, and no other data have votes and marks of spam"
 _EXAMPLES = "needs examples to learn from: judged pairs of query and document"
 # Levels of significance that are printed.
@@ -51,13 +51,7 @@ def absent(found: Sequence[Found], exhibits: Sequence[Exhibit], learnt: Learnt |
 
 def _sizes(learnt: Learnt) -> Exhibit:
     counts = {"collection": learnt.name, "queries": learnt.queries, "documents": learnt.documents}
-    return Exhibit(
-        name="Table 2",
-        title="Share of the queries by their number of documents",
-        text="Of all examples. The paper's questions and answers of a shop (CQA) can be downloaded, but are not part "
-        "of gainful; it rounds their number.",
-        frame=_PUBLISHED.below("Table 2", [{**counts, **dict(zip(SIZES, learnt.sizes, strict=True))}]),
-    )
+    return _PAPER.exhibit("Table 2", [{**counts, **dict(zip(SIZES, learnt.sizes, strict=True))}])
 
 
 def _labels(found: Sequence[Found]) -> Exhibit:
@@ -66,7 +60,7 @@ def _labels(found: Sequence[Found]) -> Exhibit:
         name: {f"label {label:g}": count / len(labels) for label, count in labels.value_counts().iter_rows()}
         for name, labels in judged.items()
     }
-    columns = {name for some in shares.values() for name in some}.union(_PUBLISHED.tables["Table 3"].columns[4:])
+    columns = {name for some in shares.values() for name in some}.union(_PAPER.published["Table 3"].columns[4:])
     in_order = sorted(columns, key=lambda name: float(name.removeprefix("label ")))
     rows = [
         {
@@ -78,13 +72,7 @@ def _labels(found: Sequence[Found]) -> Exhibit:
         }
         for one in found
     ]
-    return Exhibit(
-        name="Table 3",
-        title="Topics, judgments, runs, and the share of each label",
-        text="Of all judgments of a collection together, as in the paper, which gives per cent; documents with labels "
-        "below 0 are forbidden.",
-        frame=_PUBLISHED.below("Table 3", rows),
-    )
+    return _PAPER.exhibit("Table 3", rows)
 
 
 def _lengths(found: Sequence[Found]) -> Exhibit:
@@ -93,13 +81,7 @@ def _lengths(found: Sequence[Found]) -> Exhibit:
         for one in found
         if one.lengths is not None
     ]
-    return Exhibit(
-        name="Table 4",
-        title="Documents per topic after unjudged ones are left out",
-        text="Per run over the topics, then averaged over the runs; as in the paper. A topic that a run has nothing "
-        "for counts as 0 documents.",
-        frame=_PUBLISHED.below("Table 4", rows),
-    )
+    return _PAPER.exhibit("Table 4", rows)
 
 
 def _bounds(found: Sequence[Found], forbidden: float, learnt: Mapping[str, Any] | None) -> Exhibit:
@@ -109,16 +91,8 @@ def _bounds(found: Sequence[Found], forbidden: float, learnt: Mapping[str, Any] 
         if one.bounds is not None
         for row in one.outside().iter_rows(named=True)
     ]
-    return Exhibit(
-        name="Table 5",
-        title="Share of the queries for which nDCGmin is unbounded",
-        text=f"Over: DCG above that of the best ordering of all judged documents; under: below that of the worst. Runs "
-        f"without their unjudged documents, averaged over runs; labels below 0 gain {forbidden:g}, all others "
-        "themselves. As in the paper, which found none at cutoffs up to 50; its product reviews and its questions and "
-        "answers (CQA) are ranked and filtered by an f-ranker of the ordinal loss"
-        + (", as are our examples." if learnt else "."),
-        frame=_PUBLISHED.below("Table 5", [*rows, *([learnt] if learnt else [])]),
-    )
+    values = {"forbidden": forbidden, "examples": ", as are our examples" if learnt else ""}
+    return _PAPER.exhibit("Table 5", [*rows, *([learnt] if learnt else [])], values)
 
 
 def _stability(found: Sequence[Found], settings: Mapping[str, Any]) -> Exhibit:
@@ -133,23 +107,10 @@ def _stability(found: Sequence[Found], settings: Mapping[str, Any]) -> Exhibit:
         for one in found
         if one.compared is not None
     )
-    return Exhibit(
-        name="Figure 1",
-        title="Stability: pairs of runs ordered the wrong way, by number of topics",
-        text=f"Error rate at a cutoff of {settings['cutoff']}; runs are equal if their means differ by at most "
-        f"{settings['fuzziness']:g}. As in the paper, but only up to half of the topics: larger draws share so many "
-        "that their error falls to 0 by construction.",
-        frame=frame,
-        draw=lambda: _curves(
-            frame,
-            "Pairs of runs ordered the wrong way, by number of topics",
-            Axis(field="topics", title="topics drawn", whole=True, own=True),
-            Axis(field="value", title="error rate", format="%", zero=True),
-        ),
-        brief=frame.filter(
-            (pl.col("topics") % 5 == 0) | (pl.col("topics") == pl.col("topics").min().over("collection"))
-        ),
-    )
+    x = Axis(field="topics", title="topics drawn", whole=True, own=True)
+    y = Axis(field="value", title="error rate", format="%", zero=True)
+    topics = pl.col("topics")
+    return _lines("Figure 1", frame, settings, x, y, (topics % 5 == 0) | (topics == topics.min().over("collection")))
 
 
 def _sensitivity(found: Sequence[Found], settings: Mapping[str, Any]) -> Exhibit:
@@ -164,26 +125,18 @@ def _sensitivity(found: Sequence[Found], settings: Mapping[str, Any]) -> Exhibit
         for one in found
         if one.compared is not None
     )
-    return Exhibit(
-        name="Figure 2",
-        title="Sensitivity: share of the pairs of runs that are told apart, by level",
-        text=f"The level of a pair is the share of {settings['resamples']} bootstrap samples of the topics that put "
-        f"the worse run first or find no difference, at a cutoff of {settings['cutoff']}. As in the paper.",
-        frame=frame,
-        draw=lambda: _curves(
-            frame,
-            "Pairs of runs that are told apart",
-            Axis(field="level", title="level", tight=True),
-            Axis(field="value", title="share of the pairs", format="%", domain=(0, 1)),
-        ),
-        brief=frame.filter(pl.col("level").is_in(_BRIEF)),
-    )
+    x = Axis(field="level", title="level", tight=True)
+    y = Axis(field="value", title="share of the pairs", format="%", domain=(0, 1))
+    return _lines("Figure 2", frame, settings, x, y, pl.col("level").is_in(_BRIEF))
 
 
-def _curves(frame: pl.DataFrame, title: str, x: Axis, y: Axis) -> altair.TopLevelMixin:
-    """One line per measure."""
-    long = frame.unpivot(NORMS, index=["collection", x.field], variable_name="measure", value_name=y.field)
-    return panels(long, title=title, x=x, y=y, by="measure")
+def _lines(name: str, frame: pl.DataFrame, settings: Mapping[str, Any], x: Axis, y: Axis, brief: pl.Expr) -> Exhibit:
+    """One line per measure; `brief` says which rows are printed."""
+
+    def drawn() -> pl.DataFrame:
+        return frame.unpivot(NORMS, index=["collection", x.field], variable_name="measure", value_name=y.field)
+
+    return _PAPER.figure(name, frame, values=settings, x=x, y=y, by="measure", drawn=drawn, brief=frame.filter(brief))
 
 
 def _reliability(found: Sequence[Found], cutoff: int) -> Exhibit:
@@ -207,15 +160,7 @@ def _reliability(found: Sequence[Found], cutoff: int) -> Exhibit:
         ],
         infer_schema_length=None,
     )
-    return Exhibit(
-        name="Figure 3",
-        title="Reliability",
-        text=f"Φ from the variance components of runs, topics and their interaction at a cutoff of {cutoff}, with "
-        "its 95 % interval; the paper draws a distribution that it does not explain. Eρ², which it does not give, "
-        "leaves out the variance of topics: it is the reliability of differences between runs.",
-        frame=frame,
-        draw=lambda: _intervals(frame),
-    )
+    return _PAPER.exhibit("Figure 3", frame, {"cutoff": cutoff}, draw=lambda: _intervals(frame))
 
 
 def _intervals(frame: pl.DataFrame) -> altair.TopLevelMixin:
@@ -239,27 +184,12 @@ def _intervals(frame: pl.DataFrame) -> altair.TopLevelMixin:
 
 
 def _single(name: str, single: pl.DataFrame) -> Exhibit:
-    return Exhibit(
-        name="Table 6",
-        title="Naive f-rankers on queries with a single document",
-        text="nDCGf is the share of the right decisions: filter-all has the share of queries whose document is "
-        "forbidden, filter-none the others. nDCGmin is 0 whatever is done. As in the paper, which has no gains of 0: a "
-        "document with one is neither good nor forbidden, and its query left out.",
-        frame=_PUBLISHED.below("Table 6", single.select(pl.lit(name).alias("collection"), pl.all())),
-    )
+    return _PAPER.exhibit("Table 6", single.select(pl.lit(name).alias("collection"), pl.all()))
 
 
 def _losses(learnt: Learnt) -> Exhibit:
-    ours = learnt.compared.to_frame().select(pl.lit(learnt.name).alias("collection"), "model", *MEASURES)
-    frame = _PUBLISHED.below("Table 7", ours)
-    learnt_from, validated, unseen = learnt.compared.queries
-    return Exhibit(
-        name="Table 7",
-        title="Losses and baselines that rank and filter",
-        text=f"Means on {unseen} test queries; {learnt_from} to learn from, {validated} to choose the threshold on. "
-        f"Gains {learnt.compared.scale}. The paper gives 1 to every label that is not forbidden, learns from text with "
-        "DistilBERT and tunes learning rate and batch size; shares are per cent there. FilteredGood is a mean over "
-        "queries, 0 for those without a good document. The paper's product reviews are not printed.",
-        frame=frame,
-        brief=frame.filter(pl.col("collection") != f"product reviews{PUBLISHED}"),
-    )
+    found = learnt.compared
+    ours = found.to_frame().select(pl.lit(learnt.name).alias("collection"), "model", *MEASURES)
+    values = {**dict(zip(("learnt_from", "validated", "unseen"), found.queries, strict=True)), "scale": found.scale}
+    not_printed = f"product reviews{PUBLISHED}"
+    return _PAPER.exhibit("Table 7", ours, values, brief=lambda all: all.filter(pl.col("collection") != not_printed))

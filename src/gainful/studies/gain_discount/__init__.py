@@ -90,7 +90,7 @@ def gain_discount(
     check_share("phi", phi)
     check_resamples(resamples)
     settings = Settings.of(gain_discount, locals(), data="", policies=Policies())
-    loaded = load_collections(collections, seed=seed)
+    loaded = load_collections(collections, settings)
     found = find(loaded, settings)
     made = exhibits_of(found, settings)
     exhibits = [exhibit for exhibit in made if not exhibit.frame.is_empty()]

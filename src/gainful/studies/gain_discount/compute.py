@@ -10,13 +10,10 @@ import polars as pl
 
 from gainful.analyses.sensitivity import sensitivity
 from gainful.analyses.sensitivity.result import Sensitivity
-from gainful.data.align import align
-from gainful.data.policies import Policies
 from gainful.errors import DataError
-from gainful.io.read import iterate_runs
 from gainful.progress import track
 from gainful.results import Settings
-from gainful.studies.collections import StudyCollection, named
+from gainful.studies.collections import StudyCollection
 from gainful.tune.optimize import optimize
 from gainful.tune.optimize.fit import MANY, Method, Target
 from gainful.tune.optimize.result import OPTIMAL, Candidate, Part
@@ -144,7 +141,7 @@ def _optimum(
     method: Method | None = "slsqp" if target == "discount" and not constrained and cutoff <= MANY else None
     return optimize(
         one.qrels,
-        one.runs,
+        list(one.read),
         target=target,
         cutoff=cutoff,
         constrained=constrained,
@@ -164,16 +161,15 @@ def _pairs(one: StudyCollection, settings: Settings, found: Found) -> dict[int, 
         return {}
     part = found.both[cutoff]
     order = (-part.scores.only(["log2, gain linear"]).summary()[0]).argsort(kind="stable")
-    names = {part.scores.systems[at] for at in order[: settings["best"]]}
+    best = one.joined.only([part.scores.systems[at] for at in order[: settings["best"]]])
     chosen = [part[OPTIMAL], *(part[f"{d}, gain {g}"] for g, d in VARIANTS)]
-    scores = evaluate(one.qrels, [run for run in one.runs if run.name in names], [c.measure for c in chosen])
+    scores = evaluate(best, [candidate.measure for candidate in chosen])
     return {cutoff: sensitivity(scores, resamples=settings["resamples"], seed=settings["seed"])}
 
 
 def label_shares(one: StudyCollection, depth: int) -> pl.DataFrame:
     """Figure 5: per rank and label above 0, the share of all rankings with a document of that label at that rank."""
-    with named(one.name):
-        rankings = align(one.qrels, iterate_runs(one.runs), Policies())
+    rankings = one.joined
     shares = rankings.grades_by_rank(depth)
     wanted = [at for at, label in enumerate(rankings.grades) if label > 0]
     return pl.concat(

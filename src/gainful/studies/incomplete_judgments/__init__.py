@@ -90,7 +90,7 @@ def incomplete_judgments(
         raise GainfulError(f"least_returned: expected a share from 0 to 1, got {least_returned}")
     rel, weights = float(rel), tuple(map(float, weights))
     settings = Settings.of(incomplete_judgments, locals(), data="", policies=Policies())
-    found = [find(one, settings) for one in load_collections(collections, seed=seed)]
+    found = [find(one, settings) for one in load_collections(collections, settings)]
     exhibits = list(exhibits_of(found, rel))
     absent = absences({one.name: one.lacking for one in found}, exhibits)
     said = (finding for one in found for finding in findings(one))

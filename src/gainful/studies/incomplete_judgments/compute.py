@@ -10,8 +10,7 @@ import polars as pl
 from gainful.analyses.robustness import robustness
 from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.result import Curve, Robustness
-from gainful.data.rankings import FloatArray
-from gainful.data.run import Run
+from gainful.data.rankings import FloatArray, Rankings
 from gainful.results import Settings
 from gainful.studies.collections import StudyCollection, named
 
@@ -75,6 +74,12 @@ class Depleted:
         found = self.found.knees(KNEE, by=by)[self.found.measures[MEASURES.index(measure)]]
         return found.sustained if sustained else found.first
 
+    def curve(self, measure: str, at: int) -> pl.DataFrame:
+        """τ by level, with its interval, of the measure at a place, under a name."""
+        tau, low, high = self.found.tau()[at].T
+        columns = {"level": self.found.levels, "judged": self.found.judged, "tau": tau, "low": low, "high": high}
+        return pl.DataFrame({"collection": self.name, "measure": measure, **columns})
+
     @property
     def weights(self) -> tuple[float, ...]:
         """Of the highly relevant, binary first; one only if graded nDCG is binary nDCG."""
@@ -107,11 +112,15 @@ class Found:
         """Of the collection."""
         return self.one.name
 
+    def allowing(self, exhibit: str) -> list[Depleted]:
+        """What an exhibit is made of; nothing if it cannot be made."""
+        return [] if self.depleted is None or exhibit in self.lacking else [self.depleted]
+
 
 def find(one: StudyCollection, settings: Settings) -> Found:
     """What a collection allows."""
     least = settings["least_returned"]
-    used = replace(one, runs=_complete(one, least))
+    used = replace(one, rankings=_complete(one.joined, least))
     if used.too_few is not None:
         short = len(used.runs) < min(2, len(one.runs))
         why = used.too_few + (f" that returned {least:.0%} of what they could" if short else "")
@@ -122,7 +131,7 @@ def find(one: StudyCollection, settings: Settings) -> Found:
     with named(one.name):
         found = robustness(
             used.qrels,
-            used.runs,
+            [run for run in one.read if run.name in used.runs],
             [f"bpref{of}", f"infAP{of}"],
             weights=tuple(dict.fromkeys((1.0, *settings["weights"]))),  # 1 is binary
             **{name: settings[name] for name in ("levels", "trials", "rel", "pairs", "alpha", "seed")},
@@ -146,14 +155,10 @@ def _lacking(found: Robustness) -> dict[str, str]:
     return lacking
 
 
-def _complete(one: StudyCollection, least: float) -> list[Run]:
+def _complete(rankings: Rankings, least: float) -> Rankings:
     """The runs that returned at least that share of what they could."""
-    topics = one.qrels.frame.select(pl.col("query_id").unique())
-    lists = [
-        run.frame.join(topics, on="query_id", how="semi").group_by("query_id").len()["len"].to_list()
-        for run in one.runs
-    ]
-    longest = max((length for found in lists for length in found), default=0)
+    returned = rankings.retrieved.reshape(-1, len(rankings.topics))
     # 0.95 · 20 topics · 5 documents must not ask for a document more.
-    wanted = least * longest * topics.height * (1.0 - 1e-12)
-    return [run for run, found in zip(one.runs, lists, strict=True) if sum(found) >= wanted]
+    wanted = least * returned.max(initial=0) * len(rankings.topics) * (1.0 - 1e-12)
+    enough = zip(rankings.systems, returned.sum(axis=1) >= wanted, strict=True)
+    return rankings.only([name for name, kept in enough if kept])

@@ -10,15 +10,7 @@ import numpy as np
 from gainful.analyses.robustness.result import Curve
 from gainful.data.rankings import FloatArray
 from gainful.studies.findings import Finding, decide, each
-from gainful.studies.incomplete_judgments.compute import (
-    KNEE,
-    MEASURES,
-    OF_DECISIONS,
-    OF_ORDERS,
-    OF_WEIGHTS,
-    Depleted,
-    Found,
-)
+from gainful.studies.incomplete_judgments.compute import KNEE, MEASURES, Depleted, Found
 
 # 'As good as' forgives a point; 'about 1 %', what the paper says of graded and binary nDCG, is what rounds to it.
 AS_GOOD, ABOUT_ONE = 0.01, 0.015
@@ -28,9 +20,9 @@ LOWEST, LOW = 0.05, 0.3
 
 def findings(one: Found) -> Iterator[Finding]:
     """All that can be looked for in what was found, in the paper's order."""
-    for exhibits, of in ((OF_ORDERS, of_orders), (OF_DECISIONS, of_decisions), (OF_WEIGHTS, of_weights)):
-        if one.depleted is not None and exhibits[0] not in one.lacking:
-            yield from of(one.depleted)
+    for exhibit, of in (("Figure 1", of_orders), ("Figure 2", of_decisions), ("Figure 3", of_weights)):
+        for depleted in one.allowing(exhibit):
+            yield from of(depleted)
 
 
 def of_orders(one: Depleted) -> Iterator[Finding]:

@@ -77,7 +77,7 @@ def negative_labels(
     check_count("draws", draws, least=2, why=", for one draw contradicts no other")
     check_resamples(resamples)
     settings = Settings.of(negative_labels, locals(), data="", policies=Policies())
-    loaded = load_collections(collections, seed=seed, runs_needed=False)
+    loaded = load_collections(collections, settings, runs_needed=False)
     found = [find(one, settings) for one in loaded]
     exhibits = list(exhibits_of(found))
     absent = absences({one.name: one.lacking for one in found}, exhibits)

@@ -108,7 +108,7 @@ class Found:
 def find(one: StudyCollection, settings: Settings) -> Found:
     """What a collection allows."""
     with named(one.name):
-        bounds = boundedness(one.qrels, one.runs, cutoff=settings["pool_depth"])
+        bounds = boundedness(one.source, cutoff=settings["pool_depth"])
         lacking = {} if one.too_few is None else dict.fromkeys(OF_RUNS, one.too_few)
         if not bounds.negative:
             lacking = dict.fromkeys(("Table 2a", *OF_RUNS), _NONE)
@@ -119,7 +119,7 @@ def find(one: StudyCollection, settings: Settings) -> Found:
 def _compare(one: StudyCollection, bounds: Boundedness, settings: Settings) -> Compared:
     cutoffs, pool_depth, seed = settings["cutoffs"], settings["pool_depth"], settings["seed"]
     depths = dict.fromkeys([*cutoffs, pool_depth])
-    scores = evaluate(one.qrels, one.runs, [label(norm, depth) for depth in depths for norm in NORMS])
+    scores = evaluate(one.source, [label(norm, depth) for depth in depths for norm in NORMS])
     studied = scores.only([label(norm, cutoff) for cutoff in cutoffs for norm in NORMS])
     pooled, deepest = (scores.only([label(norm, depth) for norm in NORMS]) for depth in (pool_depth, max(cutoffs)))
     resampled = {"resamples": settings["resamples"], "seed": seed}
