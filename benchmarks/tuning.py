@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 import gainful as gf
 from gainful.data.align import align
 from gainful.tune.optimize.bilinear import bilinear
-from gainful.tune.optimize.fit import Point, Problem, Space, _climb
+from gainful.tune.optimize.fit import Point, Problem, Space, climb
 
 RANKS = 100
 
@@ -29,7 +29,7 @@ def optimize_row() -> None:
     taken, found = {}, {}
     for method in ("cone", "slsqp"):
         began = time.perf_counter()
-        found[method] = space.point(_climb([problem], space, method, start)).worst([problem])
+        found[method] = space.point(climb([problem], space, method, start)).worst([problem])
         taken[method] = time.perf_counter() - began
     basis = np.triu(np.ones((RANKS, RANKS))) / np.arange(1, RANKS + 1)
     began = time.perf_counter()

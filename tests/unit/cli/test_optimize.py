@@ -36,7 +36,7 @@ def test_table(gainful, web):
     assert lines[10].split()[1:] == [f"{d:.4f}" for d in best.discount]
     assert err.splitlines() == [
         str(best),
-        *(f"note: {note}" for note in best.notes),
+        *(f"note: {note}" for note in best.notes()),
         "measure: opt.json (gainful evaluate -m @opt.json)",
     ]
     status, out, _ = gainful("evaluate", *web, "-m", "@opt.json", "--format", "csv")

@@ -14,14 +14,13 @@ import pytest
 from scipy.optimize import minimize
 
 import gainful as gf
-from gainful.cli.optimize import _gains
 from gainful.data.align import align
 from gainful.errors import DataError, GainfulError, MeasureError
 from gainful.stats.correlation import kendall
-from gainful.tune.optimize import _halves
 from gainful.tune.optimize.bilinear import bilinear
+from gainful.tune.optimize.compute import _halves
 from gainful.tune.optimize.fit import Point, Problem, Space
-from gainful.tune.optimize.problem import Judged
+from gainful.tune.optimize.problem import JudgedRuns
 from gainful.tune.optimize.result import OPTIMAL
 
 DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
@@ -71,7 +70,7 @@ class TestSameOptimum:
             if third <= second
         }
         top = max(tried, key=lambda key: tried[key])
-        phi = found.parts[0].reliability[OPTIMAL].at(1).value
+        phi = found.collections[0].reliability[OPTIMAL].at(1).value
         assert max(tried.values()) - 1e-12 <= phi < max(tried.values()) + 1e-3
         gain = found.gain[1.0] / found.gain[2.0]
         at = (*(found.discount[1:] / found.discount[0]), gain)
@@ -98,7 +97,7 @@ class TestSameOptimum:
         found = gf.optimize(
             web.qrels, web.runs, cutoff=6, method=method, constrained=constrained, splits=0, resamples=50
         )
-        phi = found.parts[0].reliability[OPTIMAL].at(1).value
+        phi = found.collections[0].reliability[OPTIMAL].at(1).value
         assert phi == pytest.approx(-other.fun, abs=2e-6)
         if constrained:
             np.testing.assert_allclose(found.discount, basis @ other.x, atol=1e-3)
@@ -129,18 +128,18 @@ class TestBetterThanPeopleUse:
             assert (np.diff(discount) <= 0).all()
             assert (np.diff(gain) >= 0).all()
         else:
-            assert found.phi >= found.parts[0].phi("constrained") - 1e-9
+            assert found.phi >= found.collections[0].phi("constrained") - 1e-9
         if target == "both":
-            assert found.phi >= found.parts[0].phi("optimal discount") - 1e-9
-            assert found.phi >= found.parts[0].phi("optimal gain") - 1e-9
+            assert found.phi >= found.collections[0].phi("optimal discount") - 1e-9
+            assert found.phi >= found.collections[0].phi("optimal gain") - 1e-9
 
     def check(self, found, qrels, runs, target):
         ours = phi_of(qrels, runs, found.measure)
-        cutoff = found.parts[0].cutoff
+        cutoff = found.collections[0].cutoff
         gains = ("linear", "exp") if target != "discount" else ("linear",)
         for gain, discount in product(gains, NAMED if target != "gain" else ("log2",)):
             assert ours >= phi_of(qrels, runs, f"nDCG(gain={gain}, discount={discount})@{cutoff}")
-        assert found.parts[0].reliability[OPTIMAL].at(1).value == pytest.approx(ours, rel=1e-9)
+        assert found.collections[0].reliability[OPTIMAL].at(1).value == pytest.approx(ours, rel=1e-9)
 
     @pytest.mark.skipif(not DATA.is_dir(), reason="GAINFUL_DATA is not set to a folder")
     @pytest.mark.parametrize("target", ["discount", "gain", "both"])
@@ -149,14 +148,15 @@ class TestBetterThanPeopleUse:
         qrels, runs = gf.read_qrels(folder / "qrels.txt.gz"), gf.read_runs(folder / "runs")
         found = gf.optimize(qrels, runs, target=target, cutoff=20, splits=0, resamples=50)
         self.check(found, qrels, runs, target)
-        assert found.phi == pytest.approx(max(found.phi, *(found.parts[0].phi(c) for c in found.parts[0].scores)))
+        collection = found.collections[0]
+        assert found.phi == pytest.approx(max(found.phi, *(collection.phi(c) for c in collection.scores)))
 
 
 class TestSeveral:
     def test_max_min_over_collections(self, web):
         other = gf.simulate(topics=20, systems=10, depth=60, seed=6)
         found = gf.optimize(web.qrels, web.runs, also=[(other.qrels, other.runs)], cutoff=5, splits=2, resamples=50)
-        assert [part.collection for part in found.parts] == ["simulated (seed 5)", "simulated (seed 6)"]
+        assert [part.collection for part in found.collections] == ["simulated (seed 5)", "simulated (seed 6)"]
         worst = dict(found.to_frame().group_by("candidate").agg(pl.col("phi_one_topic").min()).iter_rows())
         assert max(worst, key=lambda name: worst[name]) == OPTIMAL
         # No single optimum has a larger smallest Φ.
@@ -182,7 +182,7 @@ class TestSeveral:
     def test_what_the_smallest_leaves_open_is_decided_by_the_others(self, web):
         """If cutoff 3 is the smallest, the ranks below 3 must not be left where the search began."""
         found = gf.optimize(web.qrels, web.runs, cutoff=[3, 12], splits=0, resamples=50)
-        shallow, deep = found.parts
+        shallow, deep = found.collections
         assert shallow.phi() < deep.phi()
         arrays, labels = arrays_of(web, 12)
         head = found.discount[:3]
@@ -194,32 +194,32 @@ class TestSeveral:
 
     def test_one_discount_for_all_cutoffs(self, web):
         found = gf.optimize(web.qrels, web.runs, cutoff=[10, 5], splits=0, resamples=50)
-        assert [part.cutoff for part in found.parts] == [5, 10]
-        shallow, deep = (part[OPTIMAL].measure.parameters["discount"] for part in found.parts)
+        assert [part.cutoff for part in found.collections] == [5, 10]
+        shallow, deep = (part[OPTIMAL].measure.parameters["discount"] for part in found.collections)
         assert deep[:5] == shallow
         assert found.measure.parameters["cutoff"] == 10
 
 
 class TestResult:
     def test_scores_are_those_of_evaluate(self, web, best):
-        part = best.parts[0]
+        part = best.collections[0]
         for candidate in part.candidates:
             expected = gf.evaluate(web.qrels, web.runs, candidate.measure).values[0]
             np.testing.assert_allclose(part.scores[candidate.name].values, expected, atol=1e-12)
 
     def test_topics_needed(self, web, best):
         for name in (OPTIMAL, *NAMED):
-            phi = phi_of(web.qrels, web.runs, best.parts[0][name].measure)
-            assert best.parts[0].topics_needed(name) == math.ceil(0.95 / 0.05 * (1 - phi) / phi)
+            phi = phi_of(web.qrels, web.runs, best.collections[0][name].measure)
+            assert best.collections[0].topics_needed(name) == math.ceil(0.95 / 0.05 * (1 - phi) / phi)
 
     def test_discounts_add_up_to_one(self, best):
-        assert [c.discount.sum() for c in best.parts[0].candidates] == pytest.approx([1.0] * 5)
+        assert [c.discount.sum() for c in best.collections[0].candidates] == pytest.approx([1.0] * 5)
         np.testing.assert_allclose(
-            best.parts[0]["zipf"].discount * 10, (1 / np.arange(1, 11)) / sum(1 / k for k in range(1, 11)) * 10
+            best.collections[0]["zipf"].discount * 10, (1 / np.arange(1, 11)) / sum(1 / k for k in range(1, 11)) * 10
         )
 
     def test_agreement(self, best):
-        part = best.parts[0]
+        part = best.collections[0]
         means = part.scores.values.mean(axis=2)
         at = [c.name for c in part.candidates].index("zipf")
         assert part.tau()[0, at] == pytest.approx(float(kendall(means[0], means[at])))
@@ -227,7 +227,7 @@ class TestResult:
 
     def test_held_out(self, web, best):
         """Every half is held out once and used once: what is not fitted has the same numbers in another order."""
-        part = best.parts[0]
+        part = best.collections[0]
         for name in NAMED:
             assert len(part[name].held_out) == 6
             assert sorted(part[name].held_out) == pytest.approx(sorted(part[name].fitted))
@@ -238,14 +238,14 @@ class TestResult:
         """The first split of seed 0, by hand."""
         found = gf.optimize(web.qrels, web.runs, cutoff=10, splits=1, resamples=50)
         order = np.random.default_rng([0, 1]).permutation(20)
-        y = found.parts[0].scores["log2"].values
+        y = found.collections[0].scores["log2"].values
         for at, half in enumerate((order[1::2], order[0::2])):
             expected = gf.reliability(y[:, half])["score"].at(20).value
-            assert found.parts[0]["log2"].held_out[at] == pytest.approx(expected)
+            assert found.collections[0]["log2"].held_out[at] == pytest.approx(expected)
 
     def test_gain_ratios(self, web):
         found = gf.optimize(web.qrels, web.runs, target="gain", cutoff=10, splits=0, resamples=50)
-        part = found.parts[0]
+        part = found.collections[0]
         assert part["exp"].gain_ratios == {1.0: 1.0, 2.0: 3.0, 3.0: 7.0, 4.0: 15.0}
         assert found.gain[4.0] == 4.0  # the highest label keeps its own value
         assert str(found.measure).startswith("nDCG(gain={1: ")
@@ -260,19 +260,45 @@ class TestResult:
 
     def test_exports(self, best):
         content = json.loads(json.dumps(best.to_dict()))
-        assert content["seed"] == 0
-        assert content["parts"][0]["candidates"][0]["candidate"] == OPTIMAL
-        assert len(content["parts"][0]["candidates"][0]["asl"]) == 12 * 11 / 2
+        assert content["settings"]["seed"] == 0
+        assert content["collections"][0]["candidates"][0]["candidate"] == OPTIMAL
+        assert len(content["collections"][0]["candidates"][0]["asl"]) == 12 * 11 / 2
         frame = best.to_frame()
         assert frame["candidate"].to_list() == [OPTIMAL, *NAMED]
         assert frame["phi"][0] == best.phi
         assert best.discounts().height == 50
         assert best.gains().height == 20
-        assert "\n" not in str(best)
-        assert "constrained=True method=cone starts=5 splits=3 seed=0" in str(best)
-        assert re.search(
-            r"against \w+, the optimum gains \+0\.\d{4} .*, and [+-]0\.\d{4} on topics held out", best.notes[0]
-        )
+        pattern = r"against \w+, the optimum gains \+0\.\d{4} .*, and [+-]0\.\d{4} on topics held out"
+        assert re.search(pattern, best._notes()[0].text)
+        assert best._notes()[0].code == "held-out"
+
+    def test_printed(self, best):
+        lines = str(best).splitlines()
+        assert lines[0].startswith(f"The optimal discounts of nDCG reach Φ {best.phi:.4f} on the 20 topics they were")
+        assert "constrained=True gain=linear discount=log2 phi=0.95 method=cone starts=5 splits=3 " in lines[-1]
+        candidates, discounts = best.compact()
+        assert [row[0] for row in candidates.cells()] == [OPTIMAL, *NAMED]
+        # Down to rank 10, zipf is 1/rank over the sum of all.
+        total = sum(1 / rank for rank in range(1, 11))
+        assert discounts.cells()[2] == ["zipf", *(f"{1 / rank / total:.4f}" for rank in (1, 2, 3, 4, 5, 10))]
+
+    def test_html_escapes_names(self, web):
+        runs = [gf.Run(run.frame, f"<b>{run.name}") for run in web.runs]
+        qrels = gf.Qrels(web.qrels.frame, "<i>&")
+        shown = gf.optimize(qrels, runs, cutoff=3, splits=0, resamples=20)._repr_html_()
+        assert "&lt;i&gt;&amp;, cutoff 3" in shown
+        assert "<i>" not in shown
+
+    def test_pandas(self, best):
+        pytest.importorskip("pandas")
+        assert best.to_pandas()["candidate"].tolist() == [OPTIMAL, *NAMED]
+
+    def test_rankings(self, web, best):
+        joined = gf.align(web.qrels, web.runs)
+        again = gf.optimize(joined, cutoff=10, splits=3, resamples=200)
+        assert again.to_frame().drop("collection").equals(best.to_frame().drop("collection"))
+        both = gf.optimize(joined, also=[joined], cutoff=3, splits=0, resamples=20)
+        assert [one.title for one in both.collections] == ["collection (1), cutoff 3", "collection (2), cutoff 3"]
 
     def test_same_seed_same_result(self, web, best):
         again = gf.optimize(web.qrels, web.runs, cutoff=10, splits=3, resamples=200)
@@ -281,11 +307,11 @@ class TestResult:
     def test_all_starts_are_tried(self, web):
         found = gf.optimize(web.qrels, web.runs, cutoff=4, starts=7, splits=0, resamples=50)
         assert len(found.reached) == 7
-        assert max(found.reached) == pytest.approx(found.parts[0].reliability[OPTIMAL].at(1).value, abs=1e-6)
+        assert max(found.reached) == pytest.approx(found.collections[0].reliability[OPTIMAL].at(1).value, abs=1e-6)
 
     def test_candidates_by_name(self, best):
         with pytest.raises(GainfulError, match=r"^no candidate 'log'; there are: optimal, log2, zipf, linear, jk$"):
-            best.parts[0]["log"]
+            best.collections[0]["log"]
 
     @pytest.mark.parametrize("figure", ["all", "discount", "reliability", "held_out", "scores", "asl", "gain"])
     def test_charts(self, best, figure):
@@ -321,19 +347,19 @@ class TestTopicsWithoutGain:
 
     def test_they_count_as_zero(self):
         found = gf.optimize(self.QRELS, self.runs(), cutoff=2, splits=0, resamples=50)
-        assert found.parts[0].without_gain == 1
-        assert found.parts[0].scores.topics[-1] == "none"
-        assert not found.parts[0].scores.values[:, :, -1].any()
-        assert found.notes == (
+        assert found.collections[0].without_gain == 1
+        assert found.collections[0].scores.topics[-1] == "none"
+        assert not found.collections[0].scores.values[:, :, -1].any()
+        assert [note.text for note in found._notes()] == [
             "qrels, cutoff 2: 1 of 7 topics have no relevant document and count as 0 for every run "
-            "(degenerate='skip' leaves them out)",
-        )
+            "(degenerate='skip' leaves them out)."
+        ]
 
     def test_or_are_left_out(self):
         found = gf.optimize(self.QRELS, self.runs(), cutoff=2, splits=0, resamples=50, degenerate="skip")
-        assert found.parts[0].scores.topics == tuple("012345")
+        assert found.collections[0].scores.topics == tuple("012345")
         expected = gf.evaluate(self.QRELS, self.runs(), found.measure).values[0][:, :6]
-        np.testing.assert_allclose(found.parts[0].scores.values[0], expected, atol=1e-12)
+        np.testing.assert_allclose(found.collections[0].scores.values[0], expected, atol=1e-12)
 
 
 class TestFixed:
@@ -341,7 +367,7 @@ class TestFixed:
         found = gf.optimize(web.qrels, web.runs, gain={0: 0.1, 1: 2, 2: 5, 4: 0}, cutoff=10, splits=0, resamples=50)
         assert found.gain == {0.0: 0.1, 1.0: 2.0, 2.0: 5.0, 3.0: 3.0}
         expected = gf.evaluate(web.qrels, web.runs, found.measure).values[0]
-        np.testing.assert_allclose(found.parts[0].scores.values[0], expected, atol=1e-12)
+        np.testing.assert_allclose(found.collections[0].scores.values[0], expected, atol=1e-12)
 
     def test_text_as_on_the_command_line(self, web):
         settings = {"cutoff": 4, "splits": 0, "resamples": 50}
@@ -352,7 +378,7 @@ class TestFixed:
         found = gf.optimize(web.qrels, web.runs, target="gain", discount=[1, 0.5], cutoff=4, splits=0, resamples=50)
         assert found.measure.parameters["discount"] == (1.0, 0.5)
         expected = gf.evaluate(web.qrels, web.runs, found.measure).values[0]
-        np.testing.assert_allclose(found.parts[0].scores.values[0], expected, atol=1e-12)
+        np.testing.assert_allclose(found.collections[0].scores.values[0], expected, atol=1e-12)
 
 
 def tiny(**changes):
@@ -475,16 +501,16 @@ class TestGainAtItsBound:
     """Label 1 only confuses: all runs have it at random places, and only those of label 2 differ."""
 
     def test_it_is_told(self, at_bound):
-        assert at_bound.parts[0][OPTIMAL].bound == (1.0,)
-        assert at_bound.parts[0]["linear"].bound == at_bound.parts[0]["exp"].bound == ()
-        assert at_bound.notes[0] == (
-            "label 1: as little gain as allowed; Φ would be largest with none at all, so how many times more the "
-            "others have means nothing"
+        assert at_bound.collections[0][OPTIMAL].bound == (1.0,)
+        assert at_bound.collections[0]["linear"].bound == at_bound.collections[0]["exp"].bound == ()
+        assert at_bound._notes()[0].text == (
+            "Label 1: as little gain as allowed. Φ would be largest with none at all, so how many times more the "
+            "others have means nothing."
         )
-        assert at_bound.to_dict()["parts"][0]["candidates"][0]["labels_at_bound"] == [1.0]
+        assert at_bound.to_dict()["collections"][0]["candidates"][0]["labels_at_bound"] == [1.0]
 
     def test_the_table_has_no_number_that_means_nothing(self, at_bound):
-        rows = _gains(at_bound).rows
+        rows = at_bound.tables()[1].cells()
         assert rows[0] == [OPTIMAL, "1.0000", "> 1,000"]
         assert rows[2] == ["exp", "1.0000", "3.0000"]
 
@@ -536,7 +562,7 @@ class TestFigures:
 class TestSharedTopics:
     def test_a_topic_is_in_the_same_half_of_all_collections(self):
         first, second = (
-            Judged(name=n, rankings=SimpleNamespace(topics=topics), topics=np.arange(len(topics)))
+            JudgedRuns(name=n, rankings=SimpleNamespace(topics=topics), topics=np.arange(len(topics)))
             for n, topics in (("a", tuple("12345678")), ("b", tuple("87651xyz")))
         )
         for seed in range(20):
@@ -548,22 +574,22 @@ class TestSharedTopics:
             assert [len(topics) for half in named for topics in half] == [4, 4, 4, 4]
 
     def test_the_same_collection_twice_is_held_out_as_once(self, web):
-        once = gf.optimize(web.qrels, web.runs, cutoff=4, splits=2, resamples=20, method="slsqp").parts[0]
+        once = gf.optimize(web.qrels, web.runs, cutoff=4, splits=2, resamples=20, method="slsqp").collections[0]
         twice = gf.optimize(
             web.qrels, web.runs, also=[(web.qrels, web.runs)], cutoff=4, splits=2, resamples=20, method="slsqp"
-        ).parts[0]
+        ).collections[0]
         assert twice["log2"].held_out == pytest.approx(once["log2"].held_out)
         assert twice[OPTIMAL].held_out == pytest.approx(once[OPTIMAL].held_out, abs=2e-3)
 
     def test_where_that_cannot_be(self):
         names = [("a", "12mn"), ("b", "34mo"), ("c", "1234")]
         collections = [
-            Judged(name=n, rankings=SimpleNamespace(topics=tuple(t)), topics=np.arange(len(t))) for n, t in names
+            JudgedRuns(name=n, rankings=SimpleNamespace(topics=tuple(t)), topics=np.arange(len(t))) for n, t in names
         ]
         halves = _halves(collections, np.random.default_rng(0))
         assert [[len(topics) for topics in half] for half in halves] == [[2, 2, 2], [2, 2, 2]]
         collections = [
-            Judged(name=f"{n}", rankings=SimpleNamespace(topics=tuple(t)), topics=np.arange(4))
+            JudgedRuns(name=f"{n}", rankings=SimpleNamespace(topics=tuple(t)), topics=np.arange(4))
             for n, t in enumerate(["3456", "2356", "1346", "2356", "1456"])
         ]
         with pytest.raises(DataError) as refused:
@@ -578,9 +604,9 @@ def test_a_cutoff_below_all_documents_costs_nothing(web):
     """No list has more than 60 documents, so the scores are those of a list that ends there."""
     settings = {"target": "gain", "splits": 0, "resamples": 20}
     found = gf.optimize(web.qrels, web.runs, cutoff=1_000_000_000, **settings)
-    assert found.parts[0].cutoff == 1_000_000_000
+    assert found.collections[0].cutoff == 1_000_000_000
     expected = gf.evaluate(web.qrels, web.runs, "nDCG").values[0]
-    np.testing.assert_allclose(found.parts[0].scores["linear"].values, expected, atol=1e-12)
+    np.testing.assert_allclose(found.collections[0].scores["linear"].values, expected, atol=1e-12)
     assert str(found.measure).endswith("@1000000000")
     assert json.dumps(found.chart().to_dict())
     assert found.discounts().height == 3 * len(found.discount)
@@ -592,33 +618,33 @@ def test_held_out_phi_that_was_negative_is_told():
     # Runs in random order: on many halves they differ less than chance would have it.
     runs = [gf.read_run({t: list(rng.permutation(list(qrels[t]))) for t in qrels}, name=f"s{i}") for i in range(4)]
     found = gf.optimize(qrels, runs, cutoff=3, splits=5, resamples=20)
-    zero = {c.name: int((c.held_out == 0).sum()) for c in found.parts[0].candidates}
+    zero = {c.name: int((c.held_out == 0).sum()) for c in found.collections[0].candidates}
     assert zero[OPTIMAL] > 0
     listed = ", ".join(f"{name} {n}" for name, n in zero.items() if n)
     assert (
         "qrels, cutoff 3: held-out Φ counts as 0 where a half tells the runs apart worse than chance "
-        f"({listed} of 10 halves), so these means are too high"
-    ) in found.notes
+        f"({listed} of 10 halves), so these means are too high."
+    ) in [note.text for note in found._notes()]
 
 
 def test_what_is_not_used_is_told(web):
     for settings, what in (({"discount": "zipf"}, "discount"), ({"target": "gain", "gain": {1: 1, 2: 5}}, "gain")):
         found = gf.optimize(web.qrels, web.runs, cutoff=3, splits=0, resamples=20, **settings)
-        assert found.notes[0] == f"the {what} that was given is not used: it is what is sought"
-    assert gf.optimize(web.qrels, web.runs, cutoff=3, splits=0, resamples=20, gain="exp").notes == ()
+        assert found._notes()[0].text == f"The {what} that was given is not used: it is what is sought."
+    assert gf.optimize(web.qrels, web.runs, cutoff=3, splits=0, resamples=20, gain="exp")._notes() == []
 
 
 def test_optimal_held_out_phi_is_that_of_a_refit(web):
     """The first half of seed 0, fitted by `optimize` itself on a collection of that half only."""
     found = gf.optimize(web.qrels, web.runs, cutoff=4, splits=1, resamples=20)
     order = np.random.default_rng([0, 1]).permutation(20)
-    names = found.parts[0].scores.topics
+    names = found.collections[0].scores.topics
     for at, (used, unused) in enumerate(((order[0::2], order[1::2]), (order[1::2], order[0::2]))):
         some = gf.Qrels(web.qrels.frame.filter(pl.col("query_id").is_in([names[t] for t in used])))
         again = gf.optimize(some, web.runs, cutoff=4, splits=0, resamples=20)
         y = gf.evaluate(web.qrels, web.runs, again.measure).values[0][:, unused]
         expected = gf.reliability(y)["score"].at(20).value
-        assert found.parts[0][OPTIMAL].held_out[at] == pytest.approx(expected, abs=1e-3)
+        assert found.collections[0][OPTIMAL].held_out[at] == pytest.approx(expected, abs=1e-3)
 
 
 def test_coordinates_are_those_of_every_monotone_point():

@@ -14,9 +14,9 @@ from gainful.errors import DataError
 from gainful.progress import track
 from gainful.results import Settings
 from gainful.studies.collections import StudyCollection
-from gainful.tune.optimize import optimize
-from gainful.tune.optimize.fit import MANY, Method, Target
-from gainful.tune.optimize.result import OPTIMAL, Candidate, Part
+from gainful.tune.optimize import Method, Target, optimize
+from gainful.tune.optimize.fit import MANY
+from gainful.tune.optimize.result import OPTIMAL, Candidate, CollectionOptimum
 from gainful.verbs.evaluate import evaluate
 
 # What is sought, as messages say it.
@@ -61,20 +61,20 @@ class Found:
 
     name: str
     shares: pl.DataFrame
-    discounts: dict[int, Part] = field(default_factory=dict)
-    free_discount: dict[int, Part] = field(default_factory=dict)
-    gains: dict[int, Part] = field(default_factory=dict)
-    both: dict[int, Part] = field(default_factory=dict)
+    discounts: dict[int, CollectionOptimum] = field(default_factory=dict)
+    free_discount: dict[int, CollectionOptimum] = field(default_factory=dict)
+    gains: dict[int, CollectionOptimum] = field(default_factory=dict)
+    both: dict[int, CollectionOptimum] = field(default_factory=dict)
     pairs: dict[int, Sensitivity] = field(default_factory=dict)
     failed: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     @property
-    def deep(self) -> Part | None:
+    def deep(self) -> CollectionOptimum | None:
         """The best discounts at the largest cutoff that the runs reach."""
         return self.discounts[max(self.discounts)] if self.discounts else None
 
     @property
-    def deep_gain(self) -> Part | None:
+    def deep_gain(self) -> CollectionOptimum | None:
         """The best gains at the same cutoff."""
         return self.gains.get(max(self.discounts)) if self.discounts else None
 
@@ -99,7 +99,7 @@ def steps(one: StudyCollection, settings: Settings, found: Found) -> list[Callab
         found.failed[HELD_OUT, f"expected at least {_TO_SPLIT} topics to be split into halves, got {topics}"] = []
         splits = 0
 
-    def do(kind: str, at: int, into: dict[int, Part], **options: Any) -> Callable[[], None]:
+    def do(kind: str, at: int, into: dict[int, CollectionOptimum], **options: Any) -> Callable[[], None]:
         def step() -> None:
             try:
                 # Topics are held out at the largest cutoff that the runs reach, which comes first.
@@ -136,7 +136,7 @@ def _optimum(
     splits: int,
     target: Target = "discount",
     constrained: bool = True,
-) -> Part:
+) -> CollectionOptimum:
     # Without constraints the cone is slow; but the other takes long for many unknowns.
     method: Method | None = "slsqp" if target == "discount" and not constrained and cutoff <= MANY else None
     return optimize(
@@ -151,7 +151,7 @@ def _optimum(
         resamples=1,  # significance is looked at for the best runs only
         splits=splits,
         seed=settings["seed"],
-    ).parts[0]
+    ).collections[0]
 
 
 def _pairs(one: StudyCollection, settings: Settings, found: Found) -> dict[int, Sensitivity]:
@@ -199,6 +199,6 @@ def gain_ratio(candidate: Candidate, label: float) -> float:
     return float("inf") if lowest in candidate.bound else candidate.gain[label] / candidate.gain[lowest]
 
 
-def labels_above(part: Part) -> Sequence[float]:
+def labels_above(part: CollectionOptimum) -> Sequence[float]:
     """The labels but the lowest that has a gain."""
     return sorted(part.candidates[0].gain)[1:]

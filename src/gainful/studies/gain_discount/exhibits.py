@@ -12,7 +12,7 @@ from gainful.studies.exhibits import PUBLISHED, Exhibit, nearest, read_paper, st
 from gainful.studies.gain_discount import compute
 from gainful.studies.gain_discount.compute import GAINS, ORDER, TESTED, Found, gain_ratio, labels_above
 from gainful.studies.panels import Axis
-from gainful.tune.optimize.result import OPTIMAL, Part
+from gainful.tune.optimize.result import OPTIMAL, CollectionOptimum
 
 _PAPER = read_paper("gain_discount")
 # A discount has the same colour in all figures.
@@ -62,7 +62,7 @@ def absent(made: Sequence[Exhibit], found: Sequence[Found]) -> dict[str, str]:
     return lacking
 
 
-def _discounts(name: str, parts: Iterable[tuple[str, Part]], candidates: Mapping[str, str]) -> Exhibit:
+def _discounts(name: str, parts: Iterable[tuple[str, CollectionOptimum]], candidates: Mapping[str, str]) -> Exhibit:
     """Weights rank by rank, of candidates under the names that they have in the figure."""
     frame = stacked(
         pl.DataFrame(
@@ -89,7 +89,7 @@ def _discounts(name: str, parts: Iterable[tuple[str, Part]], candidates: Mapping
     )
 
 
-def _by_topics(deep: Mapping[str, Part]) -> Exhibit:
+def _by_topics(deep: Mapping[str, CollectionOptimum]) -> Exhibit:
     frame = stacked(
         pl.DataFrame(
             {
@@ -114,7 +114,7 @@ def _by_topics(deep: Mapping[str, Part]) -> Exhibit:
     )
 
 
-def _needed(name: str, parts: Mapping[str, Part], columns: Mapping[str, str], phi: float) -> Exhibit:
+def _needed(name: str, parts: Mapping[str, CollectionOptimum], columns: Mapping[str, str], phi: float) -> Exhibit:
     """Topics needed, by discount or gain."""
     rows = [
         {"collection": one, "cutoff": part.cutoff, **{c: part.topics_needed(of) for c, of in columns.items()}}
@@ -164,7 +164,7 @@ def _labels(found: Sequence[Found]) -> Exhibit:
     )
 
 
-def _held_out(deep: Mapping[str, Part]) -> Exhibit:
+def _held_out(deep: Mapping[str, CollectionOptimum]) -> Exhibit:
     rows = [
         {
             "collection": name,
@@ -182,7 +182,7 @@ def _held_out(deep: Mapping[str, Part]) -> Exhibit:
     return _PAPER.exhibit("Held-out Φ", rows)
 
 
-def _means(name: str, parts: Mapping[str, Part], what: str, candidates: Sequence[str]) -> Exhibit:
+def _means(name: str, parts: Mapping[str, CollectionOptimum], what: str, candidates: Sequence[str]) -> Exhibit:
     """Run by run, the mean by the optimum, which is the first candidate, and by each of the others."""
     frames = []
     for collection, part in parts.items():
@@ -222,7 +222,7 @@ def _means(name: str, parts: Mapping[str, Part], what: str, candidates: Sequence
     )
 
 
-def _orders(deep: Mapping[str, Part]) -> Exhibit:
+def _orders(deep: Mapping[str, CollectionOptimum]) -> Exhibit:
     rows = []
     for name, part in deep.items():
         at = [part.scores.measures.index(discount) for discount in ORDER]

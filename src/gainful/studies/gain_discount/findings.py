@@ -18,7 +18,7 @@ from gainful.studies.gain_discount.compute import (
     labels_above,
     share_below,
 )
-from gainful.tune.optimize.result import OPTIMAL, Part
+from gainful.tune.optimize.result import OPTIMAL, CollectionOptimum
 
 # The paper's lowest τ between the orders by the optimal discount and by log2 is .8581, and by gains .94.
 SAME_ORDER, SAME_ORDER_BY_GAIN = 0.85, 0.9
@@ -58,7 +58,7 @@ def _flatter(one: Found) -> Finding:
     )
 
 
-def _of_topics(name: str, part: Part, target: float) -> Iterator[Finding]:
+def _of_topics(name: str, part: CollectionOptimum, target: float) -> Iterator[Finding]:
     """What the paper says of discounts and how many topics they take; and beyond it, of topics held out."""
     finding = partial(decide, name)
     phi = {discount: part.phi(discount) for discount in (OPTIMAL, *DISCOUNTS)}
@@ -106,7 +106,7 @@ def _alike_gains(one: Found, cutoffs: tuple[int, ...]) -> Finding:
     )
 
 
-def _of_gains(name: str, discounts: Part, gains: Part) -> Iterator[Finding]:
+def _of_gains(name: str, discounts: CollectionOptimum, gains: CollectionOptimum) -> Iterator[Finding]:
     phi = {gain: gains.phi(gain) for gain in ("constrained", *GAINS)}
     yield decide(
         name,
@@ -127,7 +127,7 @@ def _of_gains(name: str, discounts: Part, gains: Part) -> Iterator[Finding]:
     )
 
 
-def _independent(name: str, part: Part) -> Finding:
+def _independent(name: str, part: CollectionOptimum) -> Finding:
     moved = float(np.abs(part[OPTIMAL].discount - part["optimal discount"].discount).sum() / 2.0)
     return decide(
         name,
@@ -138,7 +138,7 @@ def _independent(name: str, part: Part) -> Finding:
     )
 
 
-def _same_order(name: str, part: Part) -> Finding:
+def _same_order(name: str, part: CollectionOptimum) -> Finding:
     tau = {discount: _tau(part, OPTIMAL)[discount] for discount in ("log2", "linear", "zipf")}
     return decide(
         name,
@@ -149,7 +149,7 @@ def _same_order(name: str, part: Part) -> Finding:
     )
 
 
-def _same_order_by_gain(name: str, part: Part) -> Finding:
+def _same_order_by_gain(name: str, part: CollectionOptimum) -> Finding:
     tau = _tau(part, "constrained")["exp"]
     return decide(
         name,
@@ -172,10 +172,10 @@ def _most_pairs(one: Found, cutoff: int) -> Finding:
     )
 
 
-def _topics(part: Part, names: tuple[str, ...]) -> str:
+def _topics(part: CollectionOptimum, names: tuple[str, ...]) -> str:
     found = {name: part.topics_needed(name) for name in names}
     return "topics: " + ", ".join(f"{name} {'none' if n is None else n}" for name, n in found.items())
 
 
-def _tau(part: Part, name: str) -> dict[str, float]:
+def _tau(part: CollectionOptimum, name: str) -> dict[str, float]:
     return dict(zip(part.scores.measures, map(float, part.tau()[part.scores.measures.index(name)]), strict=True))

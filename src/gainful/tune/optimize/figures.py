@@ -14,7 +14,7 @@ from gainful.errors import GainfulError, did_you_mean
 if TYPE_CHECKING:
     import altair
 
-    from gainful.tune.optimize.result import Candidate, Optimum, Part
+    from gainful.tune.optimize.result import Candidate, CollectionOptimum, Optimum
 
 Figure = Literal["all", "discount", "gain", "reliability", "held_out", "scores", "asl"]
 
@@ -48,13 +48,13 @@ def draw(found: Optimum, figure: Figure) -> altair.TopLevelMixin:
         raise GainfulError(f"figure: expected one of {', '.join(get_args(Figure))}, got {figure!r}.{hint}")
     alt = load_altair()
     wanted = _telling(found) if figure == "all" else [figure]
-    if figure == "held_out" and not found.splits:
+    if figure == "held_out" and not found.settings["splits"]:
         raise GainfulError("figure: held_out needs splits; there were none (splits=0)")
-    several = len(found.parts) > 1
+    several = len(found.collections) > 1
     size = (WIDTH, HEIGHT) if len(wanted) == 1 and not several else (WIDTH * 2 // 3, HEIGHT * 2 // 3)
     charts = [
-        _FIGURES[name](alt, part, size).properties(title=f"{TITLES[name]}: {part.title}" if several else TITLES[name])
-        for part in found.parts
+        _FIGURES[name](alt, one, size).properties(title=f"{TITLES[name]}: {one.title}" if several else TITLES[name])
+        for one in found.collections
         for name in wanted
     ]
     if len(charts) == 1:
@@ -64,7 +64,7 @@ def draw(found: Optimum, figure: Figure) -> altair.TopLevelMixin:
     grid = alt.concat(*charts, columns=columns).resolve_scale(
         color="independent", strokeDash="independent", shape="independent"
     )
-    return styled(grid, f"Optimal {_WHAT[found.target]} of nDCG")
+    return styled(grid, f"Optimal {_WHAT[found.settings['target']]} of nDCG")
 
 
 _WHAT = {"discount": "discount", "gain": "gain", "both": "gain and discount"}
@@ -72,12 +72,12 @@ _WHAT = {"discount": "discount", "gain": "gain", "both": "gain and discount"}
 
 def _telling(found: Optimum) -> list[str]:
     """The figures in which candidates can differ."""
-    first = {"discount": ["discount"], "gain": ["gain"], "both": ["discount", "gain"]}[found.target]
-    return [*first, "reliability", *(["held_out"] if found.splits else []), "scores", "asl"]
+    first = {"discount": ["discount"], "gain": ["gain"], "both": ["discount", "gain"]}[found.settings["target"]]
+    return [*first, "reliability", *(["held_out"] if found.settings["splits"] else []), "scores", "asl"]
 
 
 def _colour(alt: Any, names: list[str], field: str = "candidate", *, first: int = 0, **further: Any) -> Any:
-    """One colour a name; those beyond the eighth share them."""
+    """One colour per name; those beyond the eighth share them."""
     colours = [COLOURS[at % len(COLOURS)] for at in range(first, first + len(names))]
     return alt.Color(f"{field}:N", title=None, sort=names, scale=alt.Scale(domain=names, range=colours), **further)
 
@@ -97,24 +97,24 @@ def _second(marks: Sequence[Any], at: int) -> Any:
     return marks[(at + at // len(COLOURS)) % len(marks)]
 
 
-def _names(part: Part) -> list[str]:
-    return [candidate.name for candidate in part.candidates]
+def _names(one: CollectionOptimum) -> list[str]:
+    return [candidate.name for candidate in one.candidates]
 
 
-def _distinct(part: Part, parameter: str) -> dict[str, Candidate]:
+def _distinct(one: CollectionOptimum, parameter: str) -> dict[str, Candidate]:
     """The candidates that differ in one parameter, under its name where it has one."""
     found: dict[str, Candidate] = {}
-    for candidate in part.candidates:
+    for candidate in one.candidates:
         value = candidate.measure.parameters[parameter]
         found.setdefault(value if isinstance(value, str) else candidate.name, candidate)
     return found
 
 
-def _discount(alt: Any, part: Part, size: tuple[int, int]) -> Any:
-    last = len(part.candidates[0].discount)
+def _discount(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
+    last = len(one.candidates[0].discount)
     kind = "log" if last > 100 else "linear"
     at = np.unique(np.geomspace(1, last, _POINTS).round().astype(int)) - 1
-    curves = _distinct(part, "discount")
+    curves = _distinct(one, "discount")
     frame = _long(curves, lambda c: {"rank": at + 1, "discount": c.discount[at].round(6)})
     return (
         alt.Chart(frame, width=size[0], height=size[1])
@@ -133,8 +133,8 @@ def _discount(alt: Any, part: Part, size: tuple[int, int]) -> Any:
     )
 
 
-def _gain(alt: Any, part: Part, size: tuple[int, int]) -> Any:
-    curves = _distinct(part, "gain")
+def _gain(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
+    curves = _distinct(one, "gain")
     frame = _long(
         curves, lambda c: {"label": list(c.gain), "share": [g / max(c.gain.values()) for g in c.gain.values()]}
     )
@@ -150,27 +150,26 @@ def _gain(alt: Any, part: Part, size: tuple[int, int]) -> Any:
     )
 
 
-def _reliability(alt: Any, part: Part, size: tuple[int, int]) -> Any:
-    sizes = part.reliability.sizes
-    frame = _long(_all(part), lambda c: {"topics": sizes, "phi": part.reliability[c.name].curve(sizes)[0].round(4)})
+def _reliability(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
+    sizes = one.reliability.sizes
+    frame = _long(_all(one), lambda c: {"topics": sizes, "phi": one.reliability[c.name].curve(sizes)[0].round(4)})
     lines = (
         alt.Chart(frame, width=size[0], height=size[1])
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("topics:Q", title="topics", scale=alt.Scale(domain=[0, max(sizes)], nice=False)),
             y=alt.Y("phi:Q", title="Φ", scale=alt.Scale(domain=[0, 1])),
-            **_lines(alt, _names(part)),
+            **_lines(alt, _names(one)),
             tooltip=["candidate:N", "topics:Q", alt.Tooltip("phi:Q", title="Φ", format=".4f")],
         )
     )
-    target = part.reliability.settings["target"]
-    goal = alt.Chart().mark_rule(strokeDash=[5, 4], color="#555555").encode(y=alt.datum(target))
+    goal = alt.Chart().mark_rule(strokeDash=[5, 4], color="#555555").encode(y=alt.datum(one.target))
     return alt.layer(goal, lines)
 
 
-def _held_out(alt: Any, part: Part, size: tuple[int, int]) -> Any:
-    frame = _long(_all(part), lambda c: {"phi": c.held_out.round(4)})
-    names = _names(part)
+def _held_out(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
+    frame = _long(_all(one), lambda c: {"phi": c.held_out.round(4)})
+    names = _names(one)
     base = alt.Chart(frame, width=size[0], height=size[1]).encode(
         y=alt.Y("candidate:N", title=None, sort=names),
         color=_colour(alt, names, legend=None),
@@ -186,14 +185,14 @@ def _held_out(alt: Any, part: Part, size: tuple[int, int]) -> Any:
     return alt.layer(ticks, dots)
 
 
-def _scores(alt: Any, part: Part, size: tuple[int, int]) -> Any:
-    means, tau, rms = part.scores.summary(), part.tau()[0], part.rms()[0]
-    titles = {c.name: f"{c.name}: τ {tau[i]:.3f}, RMS {rms[i]:.3f}" for i, c in enumerate(part.candidates) if i}
+def _scores(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
+    means, tau, rms = one.scores.summary(), one.tau()[0], one.rms()[0]
+    titles = {c.name: f"{c.name}: τ {tau[i]:.3f}, RMS {rms[i]:.3f}" for i, c in enumerate(one.candidates) if i}
     frame = pl.concat(
         pl.DataFrame(
-            {"run": part.scores.systems, "optimal": means[0].round(4), "score": means[i].round(4)}
+            {"run": one.scores.systems, "optimal": means[0].round(4), "score": means[i].round(4)}
         ).with_columns(candidate=pl.lit(c.name), agreement=pl.lit(titles[c.name]))
-        for i, c in enumerate(part.candidates)
+        for i, c in enumerate(one.candidates)
         if i
     )
     low, high = float(means.min()), float(means.max())
@@ -223,25 +222,25 @@ def _scores(alt: Any, part: Part, size: tuple[int, int]) -> Any:
     return alt.layer(same, dots)
 
 
-def _asl(alt: Any, part: Part, size: tuple[int, int]) -> Any:
-    number = len(part.asl().curve())
+def _asl(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
+    number = len(one.asl().curve())
     at = np.unique(np.linspace(0, number - 1, min(number, _POINTS)).astype(int))
-    frame = _long(_all(part), lambda c: {"share": (at + 1) / number, "asl": part.asl(c.name).curve()[at].round(4)})
+    frame = _long(_all(one), lambda c: {"share": (at + 1) / number, "asl": one.asl(c.name).curve()[at].round(4)})
     lines = (
         alt.Chart(frame, width=size[0], height=size[1])
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("share:Q", title="share of the pairs of runs", axis=alt.Axis(format="%")),
             y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
-            **_lines(alt, _names(part)),
+            **_lines(alt, _names(one)),
             tooltip=["candidate:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
         )
     )
     return alt.layer(alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05)), lines)
 
 
-def _all(part: Part) -> dict[str, Candidate]:
-    return {candidate.name: candidate for candidate in part.candidates}
+def _all(one: CollectionOptimum) -> dict[str, Candidate]:
+    return {candidate.name: candidate for candidate in one.candidates}
 
 
 def _long(curves: dict[str, Candidate], columns: Any) -> pl.DataFrame:

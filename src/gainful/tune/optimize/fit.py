@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from scipy import optimize as scipy_optimize
 
 from gainful.data.rankings import FloatArray, IntArray
+from gainful.tune.optimize import Method
 from gainful.tune.optimize.bilinear import Bilinear
-
-Target = Literal["discount", "gain", "both"]
-Method = Literal["slsqp", "cone"]
 
 # From this many unknowns on, the quadratic programs of SLSQP take longer than all else.
 MANY = 60
@@ -143,7 +140,7 @@ def best_point(
     random: int,
     rng: np.random.Generator,
 ) -> tuple[Point, tuple[float, ...]]:
-    """The point with the largest smallest Φ that any start led to, and what each led to.
+    """The best worst-case Φ over all starts, as a point, and what each start led to.
 
     Parameters
     ----------
@@ -164,7 +161,7 @@ def best_point(
     for _ in range(random):
         x = np.concatenate([rng.dirichlet(np.ones(block.stop - block.start)) for block in space.blocks])
         first.append(np.maximum(x, space.least))
-    ends = [_climb(problems, space, method, x) for x in first]
+    ends = [climb(problems, space, method, x) for x in first]
     reached = tuple(float(space.point(x).worst(problems)) for x in ends)
     best = int(np.argmax(reached))
     x = ends[best]
@@ -175,7 +172,8 @@ def best_point(
     return space.point(x), reached
 
 
-def _climb(problems: Sequence[Problem], space: Space, method: Method, x: FloatArray) -> FloatArray:
+def climb(problems: Sequence[Problem], space: Space, method: Method, x: FloatArray) -> FloatArray:
+    """The best coordinates that a start leads to."""
     if method == "slsqp":
         return _slsqp(problems, space, x)
     if len(problems) == 1:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gainful.data.align import align
-from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.errors import DataError, GainfulError
-from gainful.io.read import iterate_runs, read_qrels
+from gainful.io.read import read_qrels
 from gainful.measures import Measure
 from gainful.measures.gains import discounts, gains
+from gainful.tune.optimize import Method, Target
 from gainful.tune.optimize.bilinear import bilinear
-from gainful.tune.optimize.fit import MANY, Method, Point, Problem, Space, Target
+from gainful.tune.optimize.fit import MANY, Point, Problem, Space
+from gainful.verbs.source import rankings_of
 
 # What people use, to compare with and to start from.
 DISCOUNTS = ("log2", "zipf", "linear", "jk")
@@ -26,7 +27,7 @@ _LARGEST_EXPONENT = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judged:
+class JudgedRuns:
     """Judgments and runs, as far as they are needed."""
 
     name: str
@@ -55,21 +56,21 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Task:
+class Problems:
     """What is sought, for which problems, and what it competes with."""
 
     target: Target
     constrained: bool
     method: Method
     labels: FloatArray
-    problems: list[Problem]
+    each: list[Problem]
     owner: list[int]  # per problem, the number of its collection
     known: dict[str, Known]
 
     @property
     def cutoff(self) -> int:
         """The largest."""
-        return max(problem.arrays.cutoff for problem in self.problems)
+        return max(problem.arrays.cutoff for problem in self.each)
 
     @property
     def space(self) -> Space:
@@ -80,22 +81,22 @@ class Task:
             constrained=self.constrained,
         )
 
-    def of_topics(self, chosen: list[IntArray]) -> Task:
+    def of_topics(self, chosen: list[IntArray]) -> Problems:
         """The same for some topics of each collection."""
-        problems = [problem.of_topics(chosen[owner]) for problem, owner in zip(self.problems, self.owner, strict=True)]
-        return replace(self, problems=problems)
+        problems = [problem.of_topics(chosen[owner]) for problem, owner in zip(self.each, self.owner, strict=True)]
+        return replace(self, each=problems)
 
 
-def make_task(
-    collections: list[Judged],
+def make_problems(
+    collections: list[JudgedRuns],
     labels: FloatArray,
     cutoffs: tuple[int, ...],
     fixed: Measure,
     target: Target,
     constrained: bool,
     method: Method | None,
-) -> Task:
-    """The problems, one a collection and cutoff; and the method that suits them if none is given."""
+) -> Problems:
+    """The problems, one per collection and cutoff; and the method that suits them if none is given."""
     discount, gain = fixed.parameters["discount"], fixed.parameters["gain"]
     problems, owner = [], []
     for number, collection in enumerate(collections):
@@ -119,28 +120,30 @@ def make_task(
             known = {name: Known(discount=None, gain=name) for name in named}
         case _:
             known = {f"{d}, gain {g}": Known(discount=d, gain=g) for g in named for d in DISCOUNTS}
-    task = Task(
+    made = Problems(
         target=target,
         constrained=constrained,
         method=method or "cone",
         labels=labels,
-        problems=problems,
+        each=problems,
         owner=owner,
         known=known,
     )
     kinks = len(problems) > 1  # the smallest of several Φ is not smooth, which is what L-BFGS-B asks for
-    return replace(task, method=method or ("slsqp" if kinks and task.space.size <= MANY else "cone"))
+    return replace(made, method=method or ("slsqp" if kinks and made.space.size <= MANY else "cone"))
 
 
-def read_collection(qrels: Any, runs: Any, policies: Policies) -> Judged:
-    """Judgments and runs, joined."""
-    reading = iterate_runs(runs)  # in the background, while the judgments are read and indexed
-    judged = read_qrels(qrels)
-    rankings = align(judged, reading, policies)
-    return Judged(name=Path(judged.name).name, rankings=rankings, topics=np.arange(len(rankings.topics)))
+def read_collection(qrels: Any, runs: Any, options: Mapping[str, Any]) -> JudgedRuns:
+    """Judgments and runs, joined; or rankings, which are."""
+    name = "collection"
+    if not isinstance(qrels, Rankings):
+        qrels = read_qrels(qrels)
+        name = Path(qrels.name).name
+    rankings = rankings_of(qrels, runs, options)  # type: ignore[arg-type]
+    return JudgedRuns(name=name, rankings=rankings, topics=np.arange(len(rankings.topics)))
 
 
-def told_apart(collections: list[Judged]) -> list[Judged]:
+def named_apart(collections: list[JudgedRuns]) -> list[JudgedRuns]:
     """Collections of the same name get a number."""
     names = [collection.name for collection in collections]
     return [
@@ -149,7 +152,7 @@ def told_apart(collections: list[Judged]) -> list[Judged]:
     ]
 
 
-def labels_of(collections: list[Judged], fixed: Measure, target: Target) -> FloatArray:
+def labels_of(collections: list[JudgedRuns], fixed: Measure, target: Target) -> FloatArray:
     """The labels that have a gain, or are to be given one, in any collection."""
     seen = np.unique(np.concatenate([collection.rankings.grades for collection in collections]))
     with_gain = seen[gains(seen, fixed.parameters["gain"]) > 0]  # type: ignore[arg-type]
@@ -169,14 +172,14 @@ def labels_of(collections: list[Judged], fixed: Measure, target: Target) -> Floa
     return labels
 
 
-def checked(
-    collections: list[Judged],
+def usable(
+    collections: list[JudgedRuns],
     labels: FloatArray,
     cutoffs: tuple[int, ...],
     target: Target,
     splits: int,
     degenerate: str,
-) -> list[Judged]:
+) -> list[JudgedRuns]:
     """The collections, less topics that are left out; refused where nothing can be learned from one."""
     kept = []
     for collection in collections:

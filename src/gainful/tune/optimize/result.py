@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from gainful.analyses.reliability.result import Reliability
 from gainful.analyses.sensitivity.result import PairTests, Sensitivity
-from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, setting
 from gainful.measures import Measure
+from gainful.results import Note, Result, Settings, Table, number, plural
 from gainful.stats.correlation import kendall, rms
-from gainful.tune.optimize.fit import Method, Target
 
 if TYPE_CHECKING:
     import altair
@@ -49,7 +49,7 @@ class Candidate:
         The labels that were given as little gain as allowed: Φ would be largest with none, and ratios to it mean
         nothing.
     held_out
-        Φ on the half of the topics that it was not fitted to, for as many topics as there are: two numbers a split.
+        Φ on the half of the topics that it was not fitted to, for as many topics as there are: two numbers per split.
     fitted
         The same on the half that it was fitted to.
     """
@@ -70,7 +70,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Part:
+class CollectionOptimum:
     """One collection at one cutoff.
 
     Parameters
@@ -84,9 +84,9 @@ class Part:
     scores
         Candidates × runs × topics, under the candidates' names.
     reliability
-        Φ, the topics it takes, and Φ by the number of topics; one entry a candidate.
+        Φ, the topics it takes, and Φ by the number of topics; one entry per candidate.
     tests
-        Significance of all pairs of runs; one entry a candidate.
+        Significance of all pairs of runs; one entry per candidate.
     """
 
     collection: str
@@ -109,13 +109,18 @@ class Part:
         """Which collection and cutoff, in a few words."""
         return f"{self.collection}, cutoff {self.cutoff}"
 
+    @property
+    def target(self) -> float:
+        """The Φ that topics are counted for."""
+        return float(self.reliability.settings["target"])
+
     def phi(self, name: str = OPTIMAL) -> float:
         """Φ of a candidate for the topics at hand: in-sample, and so too good to be true for what was fitted."""
         return self.reliability[name].phi.value
 
     def topics_needed(self, name: str = OPTIMAL) -> int | None:
         """How many topics a candidate takes for the Φ of the settings; None if no number is enough."""
-        return self.reliability[name].topics_needed(self.reliability.settings["target"]).value
+        return self.reliability[name].topics_needed(self.target).value
 
     def asl(self, name: str = OPTIMAL) -> PairTests:
         """The achieved significance levels of all pairs of runs under a candidate."""
@@ -131,8 +136,14 @@ class Part:
         means = self.scores.summary()
         return rms(means[:, None], means)
 
+    def held_out(self) -> tuple[str, float, float]:
+        """The best candidate beside the optimum on topics held out, its mean Φ there, and that of the optimum."""
+        others = {c.name: _mean(c.held_out) for c in self.candidates if c.name != OPTIMAL}
+        best = max(others, key=lambda name: others[name])
+        return best, others[best], _mean(self[OPTIMAL].held_out)
+
     def rows(self) -> list[dict[str, object]]:
-        """A row a candidate."""
+        """One row per candidate."""
         tau, difference = self.tau()[0], self.rms()[0]
         return [
             {
@@ -151,163 +162,16 @@ class Part:
                 "gain_ratio": list(candidate.gain_ratios.values())[-1],
                 "tau": float(tau[i]),
                 "rms": float(difference[i]),
-                "told_apart": self.asl(candidate.name).discriminative_power(0.05),
+                "significant_pairs": self.asl(candidate.name).discriminative_power(0.05),
             }
             for i, candidate in enumerate(self.candidates)
         ]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Optimum:
-    """The gains or discounts (or both) that make nDCG most reliable: what `optimize` returns.
-
-    Parameters
-    ----------
-    parts
-        One a collection and cutoff.
-    reached
-        The (smallest) Φ of one topic that each start led to: how far one can trust that there is no better.
-    unused
-        The setting that was given, gain or discount, although it is what is sought; None if there is none.
-    target, constrained, method, starts, splits, resamples, seed, policies
-        The settings that repeat it.
-    """
-
-    parts: tuple[Part, ...]
-    reached: tuple[float, ...]
-    unused: str | None
-    target: Target
-    constrained: bool
-    method: Method
-    starts: int
-    splits: int
-    resamples: int
-    seed: int
-    policies: Policies
-
-    @property
-    def measure(self) -> Measure:
-        """The optimal measure, at the largest cutoff; ``measure.save("file.json")`` for ``evaluate -m @file.json``."""
-        return max(self.parts, key=lambda part: part.cutoff)[OPTIMAL].measure
-
-    @property
-    def discount(self) -> FloatArray:
-        """The discounts by rank, adding up to 1."""
-        return max(self.parts, key=lambda part: part.cutoff)[OPTIMAL].discount
-
-    @property
-    def gain(self) -> dict[float, float]:
-        """The gains by label."""
-        return self.parts[0][OPTIMAL].gain
-
-    @property
-    def phi(self) -> float:
-        """The smallest Φ of all collections and cutoffs, in-sample."""
-        return min(part.phi() for part in self.parts)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What one should know about the numbers."""
-        notes = []
-        if self.unused:
-            notes.append(f"the {self.unused} that was given is not used: it is what is sought")
-        if bound := self.parts[0][OPTIMAL].bound:
-            listed = ", ".join(f"{label:g}" for label in bound)
-            notes.append(
-                f"label{'s' if len(bound) > 1 else ''} {listed}: as little gain as allowed; Φ would be largest with "
-                "none at all, so how many times more the others have means nothing"
-            )
-        for part in self.parts:
-            if self.splits:
-                ours = _mean(part[OPTIMAL].held_out)
-                others = {c.name: _mean(c.held_out) for c in part.candidates if c.name != OPTIMAL}
-                best = max(others, key=lambda name: others[name])
-                gained, kept = part.phi() - part.phi(best), ours - others[best]
-                notes.append(
-                    f"{part.title}: against {best}, the optimum gains {gained:+.4f} on the topics it was fitted to, "
-                    f"and {kept:+.4f} on topics held out (Φ {ours:.4f}, {best} {others[best]:.4f})"
-                )
-            if clipped := {c.name: n for c in part.candidates if (n := int((c.held_out <= 0).sum()))}:
-                listed = ", ".join(f"{name} {n}" for name, n in clipped.items())
-                notes.append(
-                    f"{part.title}: held-out Φ counts as 0 where a half tells the runs apart worse than chance "
-                    f"({listed} of {2 * self.splits} halves), so these means are too high"
-                )
-            if part.without_gain:
-                notes.append(
-                    f"{part.title}: {part.without_gain} of {len(part.scores.topics)} topics have no relevant document "
-                    "and count as 0 for every run (degenerate='skip' leaves them out)"
-                )
-        return tuple(notes)
-
-    def __str__(self) -> str:
-        what = {"discount": "discounts", "gain": "gains", "both": "gains and discounts"}[self.target]
-        where = "; ".join(
-            f"{part.title} ({len(part.scores.systems)} runs, {len(part.scores.topics)} topics): Φ {part.phi():.4f}"
-            for part in self.parts
-        )
-        return (
-            f"optimal {what} of nDCG: {where}; constrained={self.constrained} method={self.method} "
-            f"starts={self.starts} splits={self.splits} seed={self.seed} {self.policies}"
-        )
-
-    def to_frame(self) -> pl.DataFrame:
-        """A row a collection, cutoff and candidate: Φ, topics needed, held-out Φ, τ and RMS with the optimum."""
-        rows = [row for part in self.parts for row in part.rows()]
-        return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"topics_needed": pl.Int64})
-
-    def discounts(self) -> pl.DataFrame:
-        """A row a collection, cutoff, candidate and rank: the discount, those of a candidate adding up to 1."""
-        frames = [
-            pl.DataFrame({"rank": np.arange(1, len(candidate.discount) + 1), "discount": candidate.discount}).select(
-                pl.lit(part.collection).alias("collection"),
-                pl.lit(part.cutoff).alias("cutoff"),
-                pl.lit(candidate.name).alias("candidate"),
-                pl.all(),
-            )
-            for part in self.parts
-            for candidate in part.candidates
-        ]
-        return pl.concat(frames)
-
-    def gains(self) -> pl.DataFrame:
-        """A row a candidate and label: the gain, and its ratio to that of the lowest label with a gain."""
-        rows = [
-            {"candidate": c.name, "label": label, "gain": gain, "ratio": c.gain_ratios[label]}
-            for c in self.parts[0].candidates
-            for label, gain in c.gain.items()
-        ]
-        return pl.DataFrame(rows)
-
-    def telling_ranks(self) -> list[int]:
-        """The ranks down to the largest cutoff that are worth a line in a table."""
-        last = len(self.discount)
-        return sorted({rank for rank in _TELLING if rank < last} | {last})
-
     def to_dict(self) -> dict[str, object]:
-        """Everything and the settings; ready for JSON."""
-        return {
-            "measure": str(self.measure),
-            "discount": self.discount.tolist(),
-            "gain": {f"{label:g}": gain for label, gain in self.gain.items()},
-            "phi": self.phi,
-            "parts": [self._part(part) for part in self.parts],
-            "notes": list(self.notes),
-            "reached": list(self.reached),
-            "target": self.target,
-            "constrained": self.constrained,
-            "method": self.method,
-            "starts": self.starts,
-            "splits": self.splits,
-            "resamples": self.resamples,
-            "policies": self.policies.to_dict(),
-            "seed": self.seed,
-        }
-
-    def _part(self, part: Part) -> dict[str, object]:
-        candidates = []
-        for row, c in zip(part.rows(), part.candidates, strict=True):
-            found = part.reliability[c.name]
+        """Everything, ready for JSON."""
+        candidates, means = [], self.scores.summary()
+        for at, (row, c) in enumerate(zip(self.rows(), self.candidates, strict=True)):
+            found = self.reliability[c.name]
             candidates.append(
                 {key: value for key, value in row.items() if key not in ("collection", "cutoff", "runs", "topics")}
                 | {
@@ -316,23 +180,191 @@ class Optimum:
                     "labels_at_bound": list(c.bound),
                     "gain_ratios": {f"{label:g}": ratio for label, ratio in c.gain_ratios.items()},
                     "phi_interval": [found.phi.low, found.phi.high],
-                    "phi_by_topics": found.curve(part.reliability.sizes)[0].tolist(),
+                    "phi_by_topics": found.curve(self.reliability.sizes)[0].tolist(),
                     "held_out": c.held_out.tolist(),
                     "fitted": c.fitted.tolist(),
-                    "mean": dict(zip(part.scores.systems, _means(part, c.name), strict=True)),
-                    "asl": part.asl(c.name).curve().tolist(),
+                    "mean": dict(zip(self.scores.systems, means[at].tolist(), strict=True)),
+                    "asl": self.asl(c.name).curve().tolist(),
                 }
             )
         return {
-            "collection": part.collection,
-            "cutoff": part.cutoff,
-            "runs": len(part.scores.systems),
-            "topics": len(part.scores.topics),
-            "sizes": list(part.reliability.sizes),
-            "target_phi": part.reliability.settings["target"],
+            "collection": self.collection,
+            "cutoff": self.cutoff,
+            "runs": len(self.scores.systems),
+            "topics": len(self.scores.topics),
+            "sizes": list(self.reliability.sizes),
+            "target_phi": self.target,
             "candidates": candidates,
-            "tau": part.tau().tolist(),
-            "rms": part.rms().tolist(),
+            "tau": self.tau().tolist(),
+            "rms": self.rms().tolist(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Optimum(Result):
+    """The gains or discounts (or both) that make nDCG most reliable: what `optimize` returns.
+
+    Parameters
+    ----------
+    collections
+        One per collection and cutoff.
+    reached
+        The (smallest) Φ of one topic that each start led to: how far one can trust that there is no better.
+    unused
+        The setting that was given, gain or discount, although it is what is sought; None if there is none.
+    settings
+        What repeats it.
+    """
+
+    collections: tuple[CollectionOptimum, ...]
+    reached: tuple[float, ...]
+    unused: str | None
+    settings: Settings
+
+    @property
+    def _deepest(self) -> CollectionOptimum:
+        return max(self.collections, key=lambda one: one.cutoff)
+
+    @property
+    def measure(self) -> Measure:
+        """The optimal measure, at the largest cutoff; ``measure.save("file.json")`` for ``evaluate -m @file.json``."""
+        return self._deepest[OPTIMAL].measure
+
+    @property
+    def discount(self) -> FloatArray:
+        """The discounts by rank, adding up to 1."""
+        return self._deepest[OPTIMAL].discount
+
+    @property
+    def gain(self) -> dict[float, float]:
+        """The gains by label."""
+        return self.collections[0][OPTIMAL].gain
+
+    @property
+    def phi(self) -> float:
+        """The smallest Φ of all collections and cutoffs, in-sample."""
+        return min(one.phi() for one in self.collections)
+
+    def verdict(self) -> str:
+        """Φ of the optimum on the topics it was fitted to, and on others."""
+        what = {"discount": "discounts", "gain": "gains", "both": "gains and discounts"}[self.settings["target"]]
+        worst = min(self.collections, key=lambda one: one.phi())
+        smallest = f", the smallest of {len(self.collections)}" if len(self.collections) > 1 else ""
+        text = (
+            f"The optimal {what} of nDCG reach Φ {worst.phi():.4f} on the {plural(len(worst.scores.topics), 'topic')} "
+            f"they were fitted to ({worst.title}{smallest})."
+        )
+        if not self.settings["splits"]:
+            return text
+        best, theirs, ours = worst.held_out()
+        return f"{text} On topics held out they reach {ours:.4f}, and {best} reaches {theirs:.4f}."
+
+    def _notes(self) -> list[Note]:
+        notes = []
+        if self.unused:
+            text = f"The {self.unused} that was given is not used: it is what is sought."
+            notes.append(Note("unused", self.unused, text))
+        if bound := self.collections[0][OPTIMAL].bound:
+            labels = ", ".join(f"{label:g}" for label in bound)
+            text = (
+                f"Label{'s' if len(bound) > 1 else ''} {labels}: as little gain as allowed. Φ would be largest with "
+                "none at all, so how many times more the others have means nothing."
+            )
+            notes.append(Note("least-gain", labels, text))
+        for one in self.collections:
+            if self.settings["splits"]:
+                best, theirs, ours = one.held_out()
+                text = (
+                    f"{one.title}: against {best}, the optimum gains {one.phi() - one.phi(best):+.4f} on the topics it "
+                    f"was fitted to, and {ours - theirs:+.4f} on topics held out (Φ {ours:.4f}, {best} {theirs:.4f})."
+                )
+                notes.append(Note("held-out", one.title, text))
+            if clipped := {c.name: n for c in one.candidates if (n := int((c.held_out <= 0).sum()))}:
+                names = ", ".join(f"{name} {n}" for name, n in clipped.items())
+                text = (
+                    f"{one.title}: held-out Φ counts as 0 where a half tells the runs apart worse than chance ({names} "
+                    f"of {2 * self.settings['splits']} halves), so these means are too high."
+                )
+                notes.append(Note("worse-than-chance", one.title, text))
+            if one.without_gain:
+                text = (
+                    f"{one.title}: {one.without_gain} of {len(one.scores.topics)} topics have no relevant document and "
+                    f"count as 0 for every run ({setting('degenerate', 'skip')} leaves them out)."
+                )
+                notes.append(Note("without-gain", one.title, text))
+        return notes
+
+    def tables(self) -> tuple[Table, ...]:
+        """All candidates beside each other; then gains and discounts, as far as they were sought."""
+        target = self.settings["target"]
+        where = {"collection": "collection", "cutoff": "cutoff"} if len(self.collections) > 1 else {}
+        headers = {
+            **where,
+            "candidate": "candidate" if target == "both" else target,
+            "phi": "Φ",
+            "topics_needed": f"topics for Φ ≥ {self.settings['phi']:g}",
+            "held_out_phi": "held-out Φ",
+            "held_out_sd": "sd",
+            "tau": "τ",
+            "rms": "RMS",
+            "significant_pairs": "significant pairs (α=0.05)",
+        }
+        found = [Table.of("candidates", self.to_frame(), headers)]
+        if target != "discount":
+            ratios = {
+                c.name: {f"label {label:g}": _ratio(ratio, c) for label, ratio in c.gain_ratios.items()}
+                for c in self.collections[0].candidates
+            }
+            found.append(_by_candidate("gains", "gain, relative", ratios))
+        if target != "gain":
+            ranks = sorted({rank for rank in _TELLING if rank < len(self.discount)} | {len(self.discount)})
+            weights = {
+                c.name: {f"rank {rank}": float(c.discount[rank - 1]) for rank in ranks}
+                for c in self._deepest.candidates
+            }
+            found.append(_by_candidate("discounts", "discount", weights))
+        return tuple(found)
+
+    def compact(self) -> tuple[Table, ...]:
+        """All tables: what was sought is what they show."""
+        return self.tables()
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per collection, cutoff and candidate: Φ, topics needed, held-out Φ, τ and RMS with the optimum."""
+        rows = [row for one in self.collections for row in one.rows()]
+        return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"topics_needed": pl.Int64})
+
+    def discounts(self) -> pl.DataFrame:
+        """One row per collection, cutoff, candidate and rank: the discount, those of a candidate adding up to 1."""
+        frames = [
+            pl.DataFrame({"rank": np.arange(1, len(candidate.discount) + 1), "discount": candidate.discount}).select(
+                pl.lit(one.collection).alias("collection"),
+                pl.lit(one.cutoff).alias("cutoff"),
+                pl.lit(candidate.name).alias("candidate"),
+                pl.all(),
+            )
+            for one in self.collections
+            for candidate in one.candidates
+        ]
+        return pl.concat(frames)
+
+    def gains(self) -> pl.DataFrame:
+        """One row per candidate and label: the gain, and its ratio to that of the lowest label with a gain."""
+        rows = [
+            {"candidate": c.name, "label": label, "gain": gain, "ratio": c.gain_ratios[label]}
+            for c in self.collections[0].candidates
+            for label, gain in c.gain.items()
+        ]
+        return pl.DataFrame(rows)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "measure": str(self.measure),
+            "discount": self.discount.tolist(),
+            "gain": {f"{label:g}": gain for label, gain in self.gain.items()},
+            "phi": self.phi,
+            "collections": [one.to_dict() for one in self.collections],
+            "reached": list(self.reached),
         }
 
     def chart(self, figure: Figure = "all") -> altair.TopLevelMixin:
@@ -349,10 +381,25 @@ class Optimum:
 
         return draw(self, figure)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the optimal measure to a .json file: ``gainful evaluate -m @FILE`` takes it.
 
-def _means(part: Part, name: str) -> list[float]:
-    at = part.scores.measures.index(name)
-    return [float(mean) for mean in part.scores.summary()[at]]
+        Parameters
+        ----------
+        path
+            The file.
+        """
+        self.measure.save(path)
+
+
+def _by_candidate(name: str, header: str, cells: Mapping[str, Mapping[str, Any]]) -> Table:
+    frame = pl.DataFrame([{"candidate": candidate, **row} for candidate, row in cells.items()])
+    return Table.of(name, frame, {**{column: column for column in frame.columns}, "candidate": header})
+
+
+def _ratio(value: float, candidate: Candidate) -> str:
+    """How many times the lowest gain; where that is as little as allowed, the number says nothing."""
+    return "> 1,000" if candidate.bound and value > 1000 else number(value)
 
 
 def _mean(values: Sequence[float] | FloatArray) -> float:
