@@ -32,38 +32,33 @@ def scores(tmp_path):
 def test_table(gainful, scores):
     status, out, err = gainful("agreement", "--scores", scores, "-m", "AP", "-m", "RR", "--spread", "0.9")
     assert status == 0
+    assert out.startswith("AP and RR order 3 runs with Kendall's τ_b = 0.33 (")
     lines = [line.split() for line in out.splitlines()]
-    assert lines[0] == ["measure", "with", "correlation", "value", "resampled", "5", "%", "resampled", "95", "%"]
+    assert "resampled 5 %   resampled 95 %" in out
     # Of three pairs one is reversed: τ = 1/3, ρ = 1 − 6·2/24 = 1/2; a before b, b before a: τ_AP = (0 + 1) − 1.
-    values = {line[2]: line[3] for line in lines[2:8]}
-    assert (values["tau_b"], values["tau_a"], values["tau_ap"], values["rho"]) == (
-        "0.3333",
-        "0.3333",
-        "0.0000",
-        "0.5000",
-    )
-    assert values["rms"] == "0.2723"  # differences .8 − .55, .6 − 1, .15 − .15: √(.2225/3)
-    assert lines[9] == ["run", "rank", "by", "AP", "rank", "by", "RR", "moved"]
-    assert lines[11:] == [["a", "1", "2", "-1"], ["b", "2", "1", "+1"], ["c", "3", "3", "0"]]
-    assert err.splitlines() == [
-        "agreement: 2 measures on 3 systems, 2 topics; spread=0.9 resamples=1000 p=0.9 seed=0 gaps=error",
-        "best by AP: a",
-        "best by RR: b",
-    ]
+    (row,) = (line for line in lines if line[:2] == ["AP", "RR"])
+    assert (row[2], row[5:8]) == ("0.3333", ["0.3333", "0.0000", "0.5000"])
+    assert row[9] == "0.2723"  # differences .8 − .55, .6 − 1, .15 − .15: √(.2225/3)
+    moved = lines.index(["run", "rank", "by", "AP", "rank", "by", "RR", "places", "up"])
+    assert lines[moved + 2 : moved + 5] == [["a", "1", "2", "-1"], ["b", "2", "1", "1"], ["c", "3", "3", "0"]]
+    assert lines[-2:] == [["AP", "a"], ["RR", "b"]]
+    assert err.splitlines()[-1].startswith("agreement: 3 runs, 2 topics; correlation=tau_b,")
 
 
 def test_ties_are_said(gainful, scores):
     out, err = gainful("agreement", "--scores", scores, "-m", "AP", "-m", "P@5", "--correlation", "tau_b")[1:]
-    assert out.splitlines()[2].split() == ["AP", "P@5", "tau_b", "-", "-", "-"]
-    assert "best by P@5: a, b, c, tied\n" in err
-    assert "2" in out.splitlines()[6].split()  # all share the rank 2
+    rows = [line.split() for line in out.splitlines()]
+    assert ["AP", "P@5", "-", "-", "-", "a", "(1", "→", "2)"] in rows
+    assert ["a", "1", "2", "-1"] in rows  # all share the rank 2
+    assert ["P@5", "a,", "b,", "c", "(tied)"] in rows
+    assert "note: By P@5, all runs are tied: it has no order to agree with.\n" in err
 
 
 def test_many_ties_are_cut_short(gainful, tmp_path):
     path = tmp_path / "scores.csv"
     rows = [f"s{run},{measure},{topic},1" for run in range(8) for measure in ("AP", "RR") for topic in (1, 2)]
     path.write_text("\n".join(["run,measure,query_id,score", *rows]) + "\n", encoding="utf-8")
-    assert "best by AP: s0, s1, s2, s3, s4 and 3 more, tied\n" in gainful("agreement", "--scores", path).err
+    assert "AP        s0, s1, s2, s3, s4 and 3 more (tied)\n" in gainful("agreement", "--scores", path).out
 
 
 def test_csv_and_json_are_those_of_the_function(gainful, scores):
@@ -76,7 +71,7 @@ def test_csv_and_json_are_those_of_the_function(gainful, scores):
 
 def test_undefined_is_null_in_json(gainful, scores):
     words = ("agreement", "--scores", scores, "-m", "AP", "-m", "P@5", "--correlation", "tau_b", "--format", "json")
-    assert json.loads(gainful(*words).out)["pairs"][0]["value"] is None
+    assert json.loads(gainful(*words).out)["coefficients"][0]["value"] is None
 
 
 def test_from_judgments_and_runs(gainful, tmp_path):

@@ -20,25 +20,22 @@ def table(tmp_path):
 def test_tables(gainful, table):
     status, out, err = gainful("reliability", "--scores", table)
     assert status == 0
-    rows = [line.split() for line in out.splitlines()]
-    assert " ".join(rows[0]) == "measure topics Erho2 from to Phi from to topics for Phi 0.95 from to"
-    low, high = rows[2][3:5]
-    assert rows[2][:3] == ["score", "3", "0.8889"]
+    assert out.startswith("Φ of score is 0.75 with 3 topics (")
+    header, row, parts = (line.split() for line in out.splitlines() if line.startswith(("measure   topics", "score")))
+    assert " ".join(header) == "measure topics Φ from to Eρ² from to topics for Φ 0.95 from to topics for Eρ² 0.95"
+    low, high = row[6:8]
+    assert (row[:3], row[5]) == (["score", "3", "0.7500"], "0.8889")
     assert float(low) < 0.8889 < float(high)
-    assert (rows[2][5], rows[2][8]) == ("0.7500", "19")
-    assert " ".join(rows[6]) == "score 4.000000 2.500000 1.500000 0.5000 0.3125 0.1875"
-    assert err.splitlines() == [
-        str(gf.reliability(table)),
-        "Φ (Phi): would other topics give the same scores; Eρ² (Erho2): the same order of runs. 1 is the best.",
-    ]
+    assert row[8] == "19"
+    assert " ".join(parts) == "score 4.000000 2.500000 1.500000 0.5000 0.3125 0.1875"
+    assert err == f"{gf.reliability(table).settings}\n"
 
 
 def test_sizes_get_a_table_of_their_own(gainful, table):
     _, out, _ = gainful("reliability", "--scores", table, "--sizes", "1", "12")
-    rows = [line.split() for line in out.splitlines()]
-    assert " ".join(rows[8]) == "measure topics Erho2 from to Phi from to"
-    assert [row[:2] for row in rows[10:]] == [["score", "1"], ["score", "12"]]
-    assert [row[5] for row in rows[10:]] == ["0.5000", f"{4 / (4 + 4 / 12):.4f}"]
+    header, _, *rows = (line.split() for line in out.partition("With other numbers of topics:\n\n")[2].splitlines())
+    assert " ".join(header) == "measure topics Φ from to Eρ² from to"
+    assert [row[:3] for row in rows] == [["score", "1", "0.5000"], ["score", "12", f"{4 / (4 + 4 / 12):.4f}"]]
 
 
 def test_options_reach_the_function(gainful, table):
@@ -60,17 +57,17 @@ def test_notes_and_dashes(gainful, tmp_path):
     path.write_text("query_id,a,b\n1,.5,.5\n2,.25,.25\n", encoding="utf-8")
     status, out, err = gainful("reliability", "--scores", path)
     assert status == 0
-    assert out.splitlines()[2].split() == ["score", "2", "-", "-", "-", "0.0000", "0.0000", "0.0000", "-", "-", "-"]
-    assert err.splitlines()[1:-1] == [
-        "note: score: the runs have the same scores, by which no number of topics makes their scores reliable"
-    ]
+    (row, _) = (line.split() for line in out.splitlines() if line.startswith("score"))
+    assert row == ["score", "2", "0.0000", "0.0000", "0.0000", *"-------"]
+    assert "note: By score, all runs have the same scores: " in err
 
 
 def test_qrels_and_runs(gainful, tmp_path):
     gainful("simulate", tmp_path / "c", "--topics", "6", "--systems", "4", "--depth", "20")
     status, out, _ = gainful("reliability", tmp_path / "c/qrels.txt", tmp_path / "c/runs", "-m", "nDCG@10", "-m", "AP")
     assert status == 0
-    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["nDCG@10", "AP"]
+    assert out.startswith("Φ of nDCG@10 is ")
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(("nDCG", "AP"))] == ["nDCG@10", "AP"] * 2
 
 
 @pytest.mark.parametrize(

@@ -23,31 +23,28 @@ def test_table(gainful, scores):
     assert status == 0
     found = gf.stability(scores, draws=50)
     curve = found["score"]
+    assert out.startswith("With 3 of 6 topics drawn, score orders two runs the other way round in ")
     lines = [line.split() for line in out.splitlines()]
-    assert lines[0] == ["topics", "error", "of", "score"]
-    assert lines[2:5] == [[str(size), f"{error:.4f}"] for size, error in zip(curve.sizes, curve.error, strict=True)]
-    assert lines[-1][0] == "score"
-    assert lines[-1][-1] == f"{curve.ties[-1]:.4f}"
-    assert err == f"{found}\n"
+    (row,) = (line for line in lines if line[:1] == ["score"])
+    assert row[1:4] == ["3", f"{curve.error[-1]:.4f}", f"{curve.ties[-1]:.4f}"]
+    assert lines[-5] == ["topics", "error", "of", "score"]
+    assert lines[-3:] == [[str(size), f"{error:.4f}"] for size, error in zip(curve.sizes, curve.error, strict=True)]
+    assert err == f"{found.settings}\n"
 
 
 def test_sizes_and_what_they_need(gainful, scores):
     out = gainful("stability", "--scores", scores, "--sizes", "3,1", "--sizes", "2", "--fuzziness", "0").out
-    assert [line.split()[0] for line in out.splitlines()[2:5]] == ["1", "2", "3"]
-    header, _, row = out.splitlines()[6:]
-    assert header.split("   ")[0] == "measure"
-    assert "topics: error ≤ 0.1" in header
+    assert [line.split()[0] for line in out.splitlines()[-3:]] == ["1", "2", "3"]
+    assert "topics: error ≤ 0.1" in out
     # One topic of six says that a is better than b and c: the error is above .1 at any size up to 3.
-    assert row.split()[:4] == ["score", "-", "-", "-"]
+    (row,) = (line.split() for line in out.splitlines() if line.startswith("score"))
+    assert row[-3:] == ["-", "-", "-"]
 
 
 def test_more_than_half_of_the_topics_is_remarked(gainful, scores):
     status, _, err = gainful("stability", "--scores", scores, "--sizes", "3,6", "--draws", "5")
     assert status == 0
-    assert err.splitlines()[1] == (
-        "note: draws of more than half of the 6 topics share so many that their error rates are too low; "
-        "at 6 it is 0 by construction"
-    )
+    assert "note: Draws of more than half of the 6 topics share so many " in err
     assert "note" not in gainful("stability", "--scores", scores, "--sizes", "3", "--draws", "5").err
     assert "note" not in gainful("stability", "--scores", scores, "--sizes", "6", "--by", "topic", "--draws", "5").err
 
