@@ -26,18 +26,8 @@ from gainful.io.ranks import LOOKED_AT, rank_notes
 from gainful.io.text import QRELS, RUN
 
 _NONE = "expected at least one run, got none"
-_FORMAT_SUFFIXES = (
-    ".txt",
-    ".run",
-    ".trec",
-    ".res",
-    ".csv",
-    ".tsv",
-    ".json",
-    ".parquet",
-    *ARROW_SUFFIXES,
-    *JSONL_SUFFIXES,
-)
+_TEXT_SUFFIXES = (".txt", ".run", ".trec", ".res")
+_FORMAT_SUFFIXES = (*_TEXT_SUFFIXES, ".csv", ".tsv", ".json", ".parquet", *ARROW_SUFFIXES, *JSONL_SUFFIXES)
 
 
 def read_qrels(source: object) -> Qrels:

@@ -43,14 +43,8 @@ _SEPARATORS = {
     ";": ("semicolons", "write it with commas, and decimals with a point"),
     ",": ("commas", "call the file .csv"),
 }
-_UNREADABLE = (
-    pl.exceptions.PolarsError,
-    pl.exceptions.PanicException,
-    csv.Error,
-    ValueError,
-    TypeError,
-    RecursionError,
-)
+_PANIC = pl.exceptions.PanicException
+_UNREADABLE = (pl.exceptions.PolarsError, _PANIC, csv.Error, ValueError, TypeError, RecursionError)
 _ABSENT = ("", "NA", "null", "None", "-")
 
 
@@ -71,14 +65,15 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         raise DataError(f"{path}: a topic is called {MEAN!r}, which stands for the mean in tables of scores: rename it")
     plain, packing = split_compression(path)
     frame, suffix = scores.to_frame(), _suffix(plain, path)
+    without_nan = frame.with_columns(pl.col("score").fill_nan(None))
     content = io.BytesIO()
     match suffix:
         case ".csv" | ".tsv":
             frame.write_csv(content, separator="\t" if suffix == ".tsv" else ",")
         case ".jsonl":
-            frame.with_columns(pl.col("score").fill_nan(None)).write_ndjson(content)
+            without_nan.write_ndjson(content)
         case ".json":
-            content.write(json.dumps(frame.with_columns(pl.col("score").fill_nan(None)).to_dicts(), indent=1).encode())
+            content.write(json.dumps(without_nan.to_dicts(), indent=1).encode())
         case _:
             frame.write_parquet(content)
     data = content.getvalue()
