@@ -24,9 +24,9 @@ from .data.rankings import Rankings as Rankings
 from .data.run import Run as Run
 from .data.scores import ScoreMatrix as ScoreMatrix
 from .data.scores import Scores as Scores
+from .data.simulate import simulate as simulate
 from .data.simulate.collection import Collection as Collection
 from .data.simulate.collection import Truth as Truth
-from .data.simulate import simulate as simulate
 from .engine.options import Dask as Dask
 from .errors import DataError as DataError
 from .errors import GainfulError as GainfulError
@@ -60,5 +60,5 @@ from .verbs.compare.result import Comparison as Comparison
 from .verbs.evaluate import evaluate as evaluate
 from .verbs.evaluate import read_scores as read_scores
 from .verbs.evaluate import score as score
-from .verbs.explain.result import Explanation as Explanation
 from .verbs.explain import explain as explain
+from .verbs.explain.result import Explanation as Explanation

@@ -19,6 +19,13 @@ class DataError(GainfulError):
     """A file, frame or dict that cannot be read as qrels, run or scores."""
 
 
+class DuplicateError(DataError):
+    """A document twice in a topic, where that is an error; made from what is twice, and where."""
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}: remove one, or use {setting('duplicates', 'first')} to keep the first."
+
+
 class MeasureError(GainfulError):
     """A measure that does not exist, or a parameter it does not take."""
 

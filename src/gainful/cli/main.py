@@ -82,6 +82,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         # A name that the terminal's encoding lacks is shown escaped, not answered with a traceback.
         getattr(stream, "reconfigure", _ignore)(errors="backslashreplace")
     words = list(sys.argv[1:] if tokens is None else tokens)
+    token = spoken.set("shell")
     gc.disable()  # a command makes next to no cycles, and its imports are a tenth faster
     try:
         status = _run(words)
@@ -103,6 +104,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     finally:
         gc.enable()
+        spoken.reset(token)
     _flush(sys.stderr)
     return status
 
@@ -118,7 +120,6 @@ def _run(words: list[str]) -> int:
         register(*([first] if first in GROUPS or first in COMMANDS else []))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GainfulWarning)  # the notes of the result say the same
-        spoken.set("shell")
         status = app(words)
     return status if isinstance(status, int) else 0
 

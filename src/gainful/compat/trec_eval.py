@@ -24,7 +24,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.run import LargeRun, Run
 from gainful.data.scores import FLOOR
-from gainful.errors import DataError, PolicyError
+from gainful.errors import DataError, DuplicateError, PolicyError
 from gainful.io.compression import decompress_blocks, is_compressed
 from gainful.io.encoding import decode, from_utf8
 from gainful.io.files import is_standard_input, standard_input
@@ -223,8 +223,8 @@ def topics_of_trec(
         qrels = Qrels(qrels.frame.with_columns(relevance=known), qrels.name)
     try:
         rankings = align(qrels, runs, Policies(ties="trec"), exact=exact)
-    except DataError as error:  # trec_eval has no such policy to offer
-        raise DataError(str(error).replace(", or use duplicates='first' to keep the first", "")) from None
+    except DuplicateError as error:  # trec_eval has no policy to offer
+        raise DataError(f"{error.args[0]}: remove one.") from None
     if depth is not None:
         kept = rankings.rank <= depth
         rank = rankings.rank[kept]

@@ -23,7 +23,7 @@ from gainful.data.pool import Pool, keys, make_pool, repeated_rows, runs_of_equa
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments, Rankings
 from gainful.data.run import LargeRun, Run, UnreadRun, check_name
-from gainful.errors import DataError, PolicyError
+from gainful.errors import DataError, DuplicateError, PolicyError, setting
 from gainful.results import Note
 
 # Rows of a run that one thread takes at a time: large enough to amortise a call, small enough to stay in cache.
@@ -205,9 +205,8 @@ def _collect(
             hits.append(matched)
     if twice:
         first = min(twice, key=lambda item: item.topic)
-        raise DataError(
-            f"run {name!r}: document {first.doc!r} appears twice in topic {pool.topics[first.topic]!r}: "
-            "remove one, or use duplicates='first' to keep the first."
+        raise DuplicateError(
+            f"run {name!r}: document {first.doc!r} appears twice in topic {pool.topics[first.topic]!r}"
         )
     return _Joined(counts, tied, hits, len(unjudged), unjudged.first)
 
@@ -289,7 +288,8 @@ def check_missing(name: str, topics: Sequence[str], present: BoolArray, policies
         absent = [topics[i] for i in np.flatnonzero(~present).tolist()]
         raise PolicyError(
             f"run {name!r} returns nothing for {len(absent)} of {len(topics)} judged topics "
-            f"({_some(absent)}): use missing='empty' or missing='skip' to score it all the same."
+            f"({_some(absent)}): use {setting('missing', 'empty')} or {setting('missing', 'skip')} to score it all the "
+            "same."
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
+from gainful.errors import setting
 from gainful.results import Note, listed, plural
 
 # The documents that are looked at, and the share of them that should be judged.
@@ -110,7 +111,7 @@ def _all_tied(systems: Sequence[str], tied: FloatArray, ties: str) -> list[Note]
     decided = "the ids of the documents decide on their order" if ties == "trec" else "every order counts the same"
     text = (
         f"{_named(names)} {gives} all documents of a topic the same score, in every topic: {decided} (ties={ties}). "
-        "Take ties='order' if the best document comes first in the file."
+        f"Take {setting('ties', 'order')} if the best document comes first in the file."
     )
     return [Note("all-tied", names[0], text, warn=True)]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gainful.data.policies import Duplicates
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import BoolArray, FloatArray, IntArray
-from gainful.errors import DataError
+from gainful.errors import DataError, DuplicateError
 
 _SEED = 0x67A1
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that different topics never give the same key for one document
@@ -105,9 +105,8 @@ def make_pool(qrels: Qrels, duplicates: Duplicates) -> Pool:
     if len(repeated):
         if duplicates == "error":
             row = frame.row(int(repeated[0]), named=True)
-            raise DataError(
-                f"qrels {qrels.name!r}: document {row['doc_id']!r} is judged twice for topic {row['query_id']!r}: "
-                "remove one, or use duplicates='first' to keep the first."
+            raise DuplicateError(
+                f"qrels {qrels.name!r}: document {row['doc_id']!r} is judged twice for topic {row['query_id']!r}"
             )
         once = np.setdiff1d(np.arange(frame.height), repeated)
         frame, topic, key = frame[once], topic[once], key[once]

@@ -101,4 +101,4 @@ class UnreadRun:
 def check_name(name: str, others: Container[str]) -> None:
     """Refuse a second run of the same name."""
     if name in others:
-        raise DataError(f"two runs are called {name!r}; rename one, or give a dict {{name: run}}")
+        raise DataError(f"two runs are called {name!r}; rename one")

@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gainful._version import __version__
-from gainful.errors import GainfulError, MissingExtraError
+from gainful.errors import GainfulError, MissingExtraError, setting
 from gainful.progress import track
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def open_cluster(scheduler: str | None, workers: int | None) -> Iterator[Cluster
     try:
         import distributed
     except ImportError:
-        raise MissingExtraError("dask", "engine='dask'") from None
+        raise MissingExtraError("dask", setting("engine", "dask")) from None
     if scheduler is None:
         with (
             _started(workers or os.cpu_count() or 1) as local,
@@ -102,7 +102,7 @@ def _started(number: int) -> Iterator[LocalCluster]:
             )
     except RuntimeError as error:
         loop.stop()
-        raise GainfulError(f"engine='dask': no workers could be started ({error}). {_GUARD}") from None
+        raise GainfulError(f"{setting('engine', 'dask')}: no workers could be started ({error}). {_GUARD}") from None
     except BaseException:
         _forget()
         raise

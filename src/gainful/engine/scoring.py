@@ -17,7 +17,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
 from gainful.data.run import LargeRun, Run, UnreadRun, check_name
 from gainful.data.scores import Scores
-from gainful.errors import DataError, MeasureError, PolicyError
+from gainful.errors import DataError, MeasureError, PolicyError, setting
 from gainful.io.read import Entry, read_entries
 from gainful.measures import Measure
 from gainful.results import Note
@@ -209,8 +209,9 @@ def check_ties(measures: Iterable[Measure], ties: Ties) -> None:
     wrong = [str(measure) for measure in measures if ties == "expected" and not measure.definition.expected]
     if wrong:
         raise PolicyError(
-            "ties='expected' is defined for sums over ranks, "
-            f"which {', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not: use ties='trec' or ties='order'."
+            f"{setting('ties', 'expected')} is defined for sums over ranks, "
+            f"which {', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not: "
+            f"use {setting('ties', 'trec')} or {setting('ties', 'order')}."
         )
 
 

@@ -102,7 +102,7 @@ def _read_one(source: object, name: str | None) -> Run | LargeRun:
         raise DataError(f"{_where(source)}: expected one run, got none")
     if len(runs) > 1:
         names = ", ".join(repr(run.name) for run in runs[:3]) + (", …" if len(runs) > 3 else "")
-        raise DataError(f"{_where(source)}: expected one run, got {len(runs)} ({names}); use read_runs")
+        raise DataError(f"{_where(source)}: expected one run, got {len(runs)} ({names})")
     if name in (None, runs[0].name):
         return runs[0]
     return replace(runs[0], name=name, notes=tuple(replace(note, subject=name) for note in runs[0].notes))

@@ -198,7 +198,7 @@ class TestRefused:
         _, _, err = gainful("evaluate", TINY / "qrels.txt", twice, TINY / "a.txt", "--keep-going")
         assert f"failed: {twice}: {message}" in err.splitlines()
         outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "a.txt", "--workers", "2")
-        refused(outcome, "workers: expected --engine dask with it, got --engine local")
+        refused(outcome, "--workers 2: expected --engine dask with it")
 
     def test_missing_file(self, gainful):
         outcome = gainful("evaluate", TINY / "qrel.txt", TINY / "a.txt")

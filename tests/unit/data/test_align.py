@@ -217,7 +217,7 @@ def test_no_judgments():
 
 
 def test_two_runs_of_one_name():
-    with refused(DataError, "two runs are called 'run'; rename one, or give a dict {name: run}"):
+    with refused(DataError, "two runs are called 'run'; rename one"):
         align(qrels_of({"q": {"a": 1.0}}), [run_of([("q", "a", 1.0)]), run_of([("q", "a", 1.0)])])
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from gainful.data.policies import Duplicates
 from gainful.data.run import Run
-from gainful.errors import DataError, GainfulError, setting
+from gainful.errors import DataError, DuplicateError, GainfulError, setting
 from gainful.measures.files import read_json, shortened
 from gainful.tune.threshold.result import KIND, Threshold
 
@@ -57,10 +57,7 @@ def each_once(run: Run, duplicates: Duplicates) -> pl.DataFrame:
         return run.frame
     if duplicates == "error":
         row = run.frame.filter(~first).row(0, named=True)
-        raise DataError(
-            f"run {run.name!r}: document {row['doc_id']!r} appears twice in topic {row['query_id']!r}: "
-            "remove one, or use duplicates='first' to keep the first."
-        )
+        raise DuplicateError(f"run {run.name!r}: document {row['doc_id']!r} appears twice in topic {row['query_id']!r}")
     return run.frame.filter(first)
 
 

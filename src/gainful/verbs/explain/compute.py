@@ -14,7 +14,7 @@ from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.data.run import Run
-from gainful.errors import DataError, PolicyError, did_you_mean
+from gainful.errors import DataError, PolicyError, did_you_mean, setting
 from gainful.io.read import read_qrels, read_run
 from gainful.measures import Measure
 from gainful.measures.contributions import Contributions, by_rank
@@ -27,8 +27,8 @@ def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tu
     given = qrels if isinstance(qrels, Rankings) else None
     if options.get("ties", "trec" if given is None else given.policies.ties) == "expected":
         raise PolicyError(
-            "ties='expected' averages over all orders of tied documents, so that there is no one ranking to explain: "
-            "use ties='trec' or ties='order'."
+            f"{setting('ties', 'expected')} averages over all orders of tied documents, so there is no one ranking to "
+            f"explain: use {setting('ties', 'trec')} or {setting('ties', 'order')}."
         )
     if given is not None:
         rankings = rankings_of(given, None, cast(Options, options), documents=math.inf)
