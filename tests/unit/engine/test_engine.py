@@ -90,7 +90,7 @@ class TestEntries:
         run = gf.read_run({"1": ["a"]}, name="same")
         with pytest.raises(DataError) as caught:
             score_entries(job, entries_of([run, run]))
-        assert str(caught.value) == "two runs are called 'same'; rename one, or give a dict {name: run}"
+        assert str(caught.value) == "two runs are called 'same'; rename one"
 
     def test_files(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -202,7 +202,7 @@ def test_files_with_the_same_name_are_told_apart_by_their_folders() -> None:
 @pytest.mark.usefixtures("folder")
 def test_runs_with_the_same_name(refused, source: object) -> None:
     make("x.txt", "x.run")
-    with refused("two runs are called 'x'; rename one, or give a dict {name: run}"):
+    with refused("two runs are called 'x'; rename one"):
         read_runs(source)
 
 

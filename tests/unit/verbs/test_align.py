@@ -109,7 +109,7 @@ def test_keeps_going(tmp_path):
         gf.align(QRELS, tmp_path / "twice.txt", keep_going=True)
     two = [gf.read_run({"1": ["a"]}, name="same"), gf.read_run({"1": ["b"]}, name="same")]
     again = gf.align(QRELS, two, keep_going=True)
-    assert again.failed == (("'same'", "two runs are called 'same'; rename one, or give a dict {name: run}"),)
+    assert again.failed == (("'same'", "two runs are called 'same'; rename one"),)
     assert again.rank.tolist() == [1]
     assert np.array_equal(again.document, [0])
 
