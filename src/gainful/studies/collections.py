@@ -11,10 +11,9 @@ import polars as pl
 
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
-from gainful.data.run import Run
 from gainful.data.simulate import simulate
 from gainful.errors import DataError, GainfulError
-from gainful.io.read import read_qrels, read_runs
+from gainful.io.read import read_qrels
 from gainful.results import Note, Settings, plural
 from gainful.verbs.align import align
 
@@ -32,7 +31,6 @@ class StudyCollection:
     name: str
     qrels: Qrels
     rankings: Rankings | None
-    read: tuple[Run, ...] = ()
 
     @property
     def source(self) -> Qrels | Rankings:
@@ -117,9 +115,8 @@ def load_collections(
             if none and runs_needed:
                 raise DataError(_NO_RUNS)
             qrels = read_qrels(pair[0])
-            read = () if none else tuple(read_runs(pair[1]))
-            rankings = align(qrels, list(read), **settings.policies.to_dict()) if read else None
-        loaded.append(StudyCollection(name=str(name), qrels=qrels, rankings=rankings, read=read))
+            rankings = None if none else align(qrels, pair[1], **settings.policies.to_dict())
+        loaded.append(StudyCollection(name=str(name), qrels=qrels, rankings=rankings))
     return loaded
 
 

@@ -371,6 +371,11 @@ class TestVerdicts:
         assert not tied.holds
         assert tied.evidence == "topics: optimal 106, log2 119, linear 136, zipf 119; log2 and zipf are equally near"
 
+    def test_what_was_not_asked_for_is_not_judged(self):
+        claims = [finding.claim for finding in findings(found(gains={100: GAIN}), PLAN)]
+        assert len(claims) == len(CLAIMS) - 1
+        assert not any(claim.startswith("At most cutoffs") for claim in claims)
+
     def test_what_was_not_found_is_not_judged(self):
         nothing = SimpleNamespace(name="x", discounts={}, deep=None, gains={}, deep_gain=None, both={}, pairs={})
         assert list(findings(nothing, PLAN)) == []

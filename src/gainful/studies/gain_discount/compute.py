@@ -140,8 +140,7 @@ def _optimum(
     # Without constraints the cone is slow; but the other takes long for many unknowns.
     method: Method | None = "slsqp" if target == "discount" and not constrained and cutoff <= MANY else None
     return optimize(
-        one.qrels,
-        list(one.read),
+        one.source,
         target=target,
         cutoff=cutoff,
         constrained=constrained,

@@ -33,8 +33,9 @@ def findings(one: Found, settings: Mapping[str, Any]) -> Iterator[Finding]:
     if deep is not None:
         yield _flatter(one)
         yield from _of_topics(one.name, deep, settings["phi"])
-    if one.gains:
-        yield _alike_gains(one, settings["gain_cutoffs"])
+    asked = {k: part for k, part in one.gains.items() if k in settings["gain_cutoffs"]}
+    if asked:
+        yield _alike_gains(one.name, asked)
     if deep is not None and gain is not None:
         yield from _of_gains(one.name, deep, gain)
     if cutoff in one.both:
@@ -89,15 +90,14 @@ def _of_topics(name: str, part: CollectionOptimum, target: float) -> Iterator[Fi
         )
 
 
-def _alike_gains(one: Found, cutoffs: tuple[int, ...]) -> Finding:
-    parts = {k: part for k, part in one.gains.items() if k in cutoffs}
+def _alike_gains(name: str, parts: Mapping[int, CollectionOptimum]) -> Finding:
     ours, linear = (
-        {f"@{k}": gain_ratio(part[name], labels_above(part)[-1]) for k, part in parts.items()}
-        for name in ("constrained", "linear")
+        {f"@{k}": gain_ratio(part[gain], labels_above(part)[-1]) for k, part in parts.items()}
+        for gain in ("constrained", "linear")
     )
     top = f"{labels_above(next(iter(parts.values())))[-1]:g}"
     return decide(
-        one.name,
+        name,
         "At most cutoffs, the optimal gains of the highest and the lowest label differ less than linear ones",
         2 * sum(ours[k] < linear[k] for k in ours) > len(ours),
         f"label {top} over the lowest: {each(ours, '.2f')}; linear {next(iter(linear.values())):.2f}",

@@ -130,8 +130,7 @@ def find(one: StudyCollection, settings: Settings) -> Found:
     of = "" if rel == 1 else f"(rel={rel!r})"
     with named(one.name):
         found = robustness(
-            used.qrels,
-            [run for run in one.read if run.name in used.runs],
+            used.source,
             [f"bpref{of}", f"infAP{of}"],
             weights=tuple(dict.fromkeys((1.0, *settings["weights"]))),  # 1 is binary
             **{name: settings[name] for name in ("levels", "trials", "rel", "pairs", "alpha", "seed")},
