@@ -144,7 +144,11 @@ class Stability(Result):
         wide = {f"error of {curve.measure}": list(curve.error) for curve in self.curves}
         return (
             Table.of("measures", pl.DataFrame(rows, schema={**schema, **numbers}, orient="row"), headers),
-            Table.of("sizes", pl.DataFrame({"topics": list(self.curves[0].sizes), **wide}), title=self._what() + ":"),
+            Table.of(
+                "sizes",
+                pl.DataFrame({"topics": list(self.curves[0].sizes), **wide}),
+                title="Error rates by number of topics drawn:",
+            ),
         )
 
     def compact(self) -> tuple[Table, ...]:
@@ -204,9 +208,6 @@ class Stability(Result):
                 ],
             )
         )
-        return styled(lines.properties(width=WIDTH, height=HEIGHT), self._what())
-
-    def _what(self) -> str:
         pairs = self.settings["by"] == "mean"
         what = "Pairs of systems ordered the wrong way" if pairs else "Topics on which the worse system wins"
-        return f"{what}, by number of topics"
+        return styled(lines.properties(width=WIDTH, height=HEIGHT), f"{what}, by number of topics")
