@@ -84,7 +84,7 @@ def scheduler(started, tmp_path_factory):
 
 @pytest.fixture
 def on_dask(scheduler):
-    return {"engine": "dask", "scheduler": scheduler}
+    return {"engine": gf.Dask(address=scheduler)}
 
 
 @pytest.fixture(scope="module")
@@ -365,7 +365,7 @@ class TestKilled:
             os.kill(os.getpid(), number)
 
         with (
-            open_engine("dask", scheduler=scheduler) as work,
+            open_engine(gf.Dask(address=scheduler)) as work,
             pytest.raises(GainfulError, match=r"^tcp://.*: 4 workers died over the same piece of work, lastly tcp://"),
         ):
             list(work.map(end_process, [signal.SIGKILL], shared=None, total=1, label="Ending"))
@@ -387,7 +387,7 @@ class TestMalformed:
 
     @pytest.mark.parametrize("where", ["local", "dask"])
     def test_rest_goes_on(self, folder, broken, gainful, on_dask, where):
-        words = ["--engine", "dask", "--scheduler", on_dask["scheduler"]] if where == "dask" else []
+        words = ["--engine", "dask", "--scheduler", on_dask["engine"].address] if where == "dask" else []
         status, out, err = gainful("evaluate", folder / "qrels.txt", broken / "*", "--keep-going", *words)
         fine = gainful("evaluate", folder / "qrels.txt", folder / "runs" / "*")
         assert (status, out) == (1, fine.out)
@@ -447,7 +447,7 @@ class TestScheduler:
 
     def test_no_address(self, made):
         with pytest.raises(GainfulError, match=r"^scheduler nonsense:::: expected a Dask scheduler that answers"):
-            gf.evaluate(made.qrels, made.runs, engine="dask", scheduler="nonsense:::")
+            gf.evaluate(made.qrels, made.runs, engine=gf.Dask(address="nonsense:::"))
 
     def test_no_workers(self, made, started, tmp_path, monkeypatch):
         address = begin(started, tmp_path / "scheduler.json")
@@ -475,7 +475,7 @@ class TestScheduler:
 
     def test_worker_of_another_version_that_came_later(self, scheduler):
         with (
-            open_engine("dask", scheduler=scheduler) as work,
+            open_engine(gf.Dask(address=scheduler)) as work,
             pytest.raises(GainfulError, match=r"^worker tcp://.*polars"),
         ):
             work.client.submit(cluster._perform, {**cluster.versions(), "polars": "0"}, pow, 2, [3]).result()
@@ -488,11 +488,11 @@ class TestScheduler:
             time.sleep(seconds)
             raise DataError(f"after {seconds} s")
 
-        with open_engine("dask", scheduler=scheduler) as work, pytest.raises(DataError, match=r"^after 0\.5 s$"):
+        with open_engine(gf.Dask(address=scheduler)) as work, pytest.raises(DataError, match=r"^after 0\.5 s$"):
             list(work.map(fail, [0.5, 0, 0], shared=None, total=3, label="Failing"))
 
     def test_errors_of_a_piece_of_work_come_back(self, scheduler):
-        with open_engine("dask", scheduler=scheduler) as work, pytest.raises(ZeroDivisionError):
+        with open_engine(gf.Dask(address=scheduler)) as work, pytest.raises(ZeroDivisionError):
             list(work.map(pow, [-1], shared=0, total=1, label="Powers"))
 
 
@@ -510,7 +510,7 @@ class TestPieces:
             seen.append((len(steps), total, label))
             return steps
 
-        with open_engine("dask", scheduler=scheduler) as work:
+        with open_engine(gf.Dask(address=scheduler)) as work:
             assert work.at_once == 2
             assert list(work.map(pow, range(50), shared=2, total=50, label="Powers")) == [2**n for n in range(50)]
             with tracked_by(tracker):
@@ -528,7 +528,7 @@ class TestPieces:
                 taken.append(n)
                 yield n
 
-        with open_engine("dask", scheduler=scheduler) as work:
+        with open_engine(gf.Dask(address=scheduler)) as work:
             results = work.map(pow, items(), shared=2, total=16, label="Powers")
             assert next(results) == 1
             assert len(taken) < 20
@@ -553,6 +553,6 @@ class TestPieces:
         done = subprocess.run([sys.executable, script], capture_output=True, text=True)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].startswith(
-            "gainful.errors.GainfulError: engine='dask': no workers could be started"
+            "gainful.errors.GainfulError: engine=Dask(): no workers could be started"
         )
         assert "put what it does under if __name__ == '__main__'" in done.stderr.splitlines()[-1]

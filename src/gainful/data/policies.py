@@ -71,8 +71,3 @@ class Policies:
     def to_dict(self) -> dict[str, str]:
         """The policies by name."""
         return asdict(self)
-
-
-def told(policies: Policies | None) -> str:
-    """The end of a result's line; nothing of scores that came from a table, which does not tell how they were made."""
-    return "" if policies is None else f" {policies}"

@@ -10,15 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Protocol
 
-from gainful.engine.options import Dask
-from gainful.errors import GainfulError, check_choice
+from gainful.engine.options import Dask, Engine
+from gainful.errors import GainfulError
 from gainful.parallel import Apply, here
 
 __all__ = ["Dask", "Engine", "Work", "open_engine"]
-
-Engine = Literal["local", "dask"]
 
 
 class Work(Protocol):
@@ -50,31 +48,14 @@ class Local:
 _opened: ContextVar[tuple[Dask, Work] | None] = ContextVar("opened", default=None)
 
 
-def engine_of(engine: str | Dask, scheduler: str | None = None, workers: int | None = None) -> Literal["local"] | Dask:
-    """The engine that three words stand for."""
-    if isinstance(engine, Dask):
-        return engine
-    check_choice("engine", engine, get_args(Engine))
-    if engine == "dask":
-        return Dask(address=scheduler, workers=workers)
-    for name, value in {"scheduler": scheduler, "workers": workers}.items():
-        if value is not None:
-            raise GainfulError(f"{name}: expected engine='dask' with it, got engine='local'")
-    return "local"
-
-
 @contextmanager
-def open_engine(
-    engine: str | Dask = "local", *, scheduler: str | None = None, workers: int | None = None
-) -> Iterator[Work]:
+def open_engine(engine: Engine = "local") -> Iterator[Work]:
     """What does the work inside; an engine that is open already with the same settings is used again.
 
     Parameters
     ----------
     engine
         Where to compute: local (in this process) or the workers of a Dask cluster; see `Dask`.
-    scheduler, workers
-        With engine dask: those of `Dask`.
 
     Examples
     --------
@@ -82,18 +63,19 @@ def open_engine(
     ...     list(work.map(pow, [1, 2, 3], shared=10, total=3, label="Powers"))
     [10, 100, 1000]
     """
-    chosen = engine_of(engine, scheduler, workers)
-    if chosen == "local":
+    if engine == "local":
         yield Local()
         return
+    if not isinstance(engine, Dask):
+        raise GainfulError(f"engine: expected 'local' or Dask(…), got {engine!r}")
     opened = _opened.get()
-    if opened is not None and opened[0] == chosen:
+    if opened is not None and opened[0] == engine:
         yield opened[1]
         return
     from gainful.engine.cluster import open_cluster
 
-    with open_cluster(chosen.address, chosen.workers) as work:
-        token = _opened.set((chosen, work))
+    with open_cluster(engine.address, engine.workers) as work:
+        token = _opened.set((engine, work))
         try:
             yield work
         finally:

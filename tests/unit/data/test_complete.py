@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.data.complete import complete_matrices
+from gainful.data.complete import CompleteScores, complete_matrices, complete_scores
+from gainful.data.policies import Gaps
 
 
 def scores_with_gap():
@@ -70,3 +72,41 @@ def test_a_table_has_no_policies_to_change():
     assert str(caught.value) == (
         f"AP: run 'a' has no score for topic '2', but runs are compared on the same topics: {DROP}"
     )
+
+
+ROWS = [(run, measure, topic, 0.5) for measure in ("AP", "GMAP") for run in "ab" for topic in "312"]
+
+
+def complete(rows, gaps: Gaps = "error") -> CompleteScores:
+    return complete_scores(
+        gf.read_scores(pl.DataFrame(rows, schema=["run", "measure", "query_id", "score"], orient="row")), gaps=gaps
+    )
+
+
+def test_axes():
+    found = complete(ROWS)
+    assert found.values.shape == (2, 2, 3)
+    assert (found.measures, found.systems, found.geometric) == (("AP", "GMAP"), ("a", "b"), (False, True))
+
+
+def test_topics_that_one_measure_lacks_are_left_out_of_all_in_the_order_of_the_scores():
+    given = [
+        (run, measure, topic, float(topic))
+        for run, measure, topic, _ in ROWS
+        if (run, measure, topic) not in {("b", "AP", "1")}
+    ]
+    found = complete(given, gaps="drop")
+    kept = [float(topic) for topic in found.topics]
+    assert set(kept) == {2.0, 3.0}
+    assert found.values.tolist() == [[kept, kept]] * 2
+
+
+def test_weighted_means():
+    values = np.array([[[0.2, 0.4, 0.9]], [[0.1, 0.1, 0.4]]])
+    found = CompleteScores(
+        values=values, measures=("AP", "GMAP"), systems=("a",), topics=("1", "2", "3"), geometric=(False, True)
+    )
+    means = found.means(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 2.0]]))
+    assert means.shape == (2, 2, 1)
+    assert means[:, 0, 0] == pytest.approx([0.3, 2.2 / 3])
+    assert means[:, 1, 0] == pytest.approx([0.1, (0.1 * 0.4**2) ** (1 / 3)])

@@ -26,29 +26,31 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"engine": "spark"}, "engine: expected one of local, dask, got 'spark'."),
-            ({"scheduler": "tcp://1"}, "scheduler: expected engine='dask' with it, got engine='local'"),
-            ({"workers": 2}, "workers: expected engine='dask' with it, got engine='local'"),
-            ({"engine": "dask", "workers": 0}, "workers: expected a whole number of at least 1, got 0"),
-            ({"engine": "dask", "workers": True}, "workers: expected a whole number of at least 1, got True"),
-            ({"engine": "dask", "workers": 1.5}, "workers: expected a whole number of at least 1, got 1.5"),
+            ({"workers": 0}, "workers: expected a whole number of at least 1, got 0"),
+            ({"workers": True}, "workers: expected a whole number of at least 1, got True"),
+            ({"workers": 1.5}, "workers: expected a whole number of at least 1, got 1.5"),
             (
-                {"engine": "dask", "scheduler": "tcp://1", "workers": 2},
+                {"address": "tcp://1", "workers": 2},
                 "workers: expected no number with a scheduler, which has workers already, got 2",
             ),
         ],
     )
-    @pytest.mark.parametrize("function", [gf.sensitivity, gf.compare])
-    def test_refused(self, function, settings, message):
+    def test_refused(self, settings, message):
         with pytest.raises(GainfulError) as caught:
-            function(SCORES, **settings)
+            gf.Dask(**settings)
         assert str(caught.value) == message
+
+    @pytest.mark.parametrize("function", [gf.stability, gf.sensitivity, gf.compare])
+    def test_no_engine(self, function):
+        with pytest.raises(GainfulError) as caught:
+            function(SCORES, engine="spark")
+        assert str(caught.value) == "engine: expected 'local' or Dask(…), got 'spark'"
 
     def test_extra(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "distributed", None)
         with pytest.raises(MissingExtraError) as caught:
-            gf.stability(SCORES, engine="dask")
-        message = "engine='dask' needs packages that are not installed: pip install '.[dask]' in a clone"
+            gf.stability(SCORES, engine=gf.Dask())
+        message = "engine=Dask() needs packages that are not installed: pip install '.[dask]' in a clone"
         assert str(caught.value) == message
 
 

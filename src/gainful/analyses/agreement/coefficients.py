@@ -1,4 +1,4 @@
-"""How far the measures of a cube agree on the order of runs, on all topics or on any draws of them."""
+"""How far the measures of complete scores agree on the order of runs, on all topics or on any draws of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.analyses.agreement import Correlation
-from gainful.data.cube import Cube
+from gainful.data.complete import CompleteScores
 from gainful.stats.correlation import kendall, rbo, rms, spearman, tau_ap
 from gainful.stats.resample import FloatArray, counts_of
 
@@ -20,7 +20,7 @@ class Coefficients:
 
     Parameters
     ----------
-    cube
+    complete
         The scores.
     turned
         Per measure, -1 where a lower score is better, else 1.
@@ -32,7 +32,7 @@ class Coefficients:
         Persistence of rbo.
     """
 
-    cube: Cube
+    complete: CompleteScores
     turned: FloatArray
     first: NDArray[np.int64]
     second: NDArray[np.int64]
@@ -45,8 +45,8 @@ class Coefficients:
 
     def means(self, weights: FloatArray) -> FloatArray:
         """… × measures × runs, rounded so far that means which only rounding tells apart are equal."""
-        means = self.cube.means(weights)
-        grain = np.array([self.cube.noise(at) or 1.0 for at in range(len(self.cube.measures))])[:, None]
+        means = self.complete.means(weights)
+        grain = np.array([self.complete.noise(at) or 1.0 for at in range(len(self.complete.measures))])[:, None]
         return np.asarray(np.round(means / grain) * grain, np.float64)
 
     def of_means(self, means: FloatArray) -> FloatArray:

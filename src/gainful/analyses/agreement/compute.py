@@ -6,7 +6,7 @@ import numpy as np
 
 from gainful.analyses.agreement.coefficients import Coefficients
 from gainful.analyses.agreement.result import Agreed, Agreement
-from gainful.data.cube import complete_cube
+from gainful.data.complete import complete_scores
 from gainful.data.scores import Scores
 from gainful.engine import Work
 from gainful.errors import DataError
@@ -23,29 +23,29 @@ def computed(scores: Scores, settings: Settings, work: Work) -> Agreement:
             f"expected at least 2 measures to set against each other, got {len(scores.measures)}: "
             f"{', '.join(scores.measures)}; name more, as in -m nDCG@10 -m AP, or give a table that has several"
         )
-    cube = complete_cube(scores, gaps=settings["gaps"])
+    complete = complete_scores(scores, gaps=settings["gaps"])
     turned = np.array([-1.0 if higher == "worse" else 1.0 for higher in scores.higher])
-    first, second = pairs(len(cube.measures))
+    first, second = pairs(len(complete.measures))
     chosen = settings["correlation"]
-    every = Coefficients(cube=cube, turned=turned, first=first, second=second, chosen=chosen, p=settings["p"])
-    means = every.means(np.ones((1, len(cube.topics))))
+    every = Coefficients(complete=complete, turned=turned, first=first, second=second, chosen=chosen, p=settings["p"])
+    means = every.means(np.ones((1, len(complete.topics))))
     value = every.of_means(means)[0]
     rng = generator(settings["seed"])
-    sizes = block_sizes(settings["resamples"], len(first) * len(cube.systems) ** 2)
-    draws = (bootstrap_draws(rng, size, len(cube.topics)) for size in sizes)
+    sizes = block_sizes(settings["resamples"], len(first) * len(complete.systems) ** 2)
+    draws = (bootstrap_draws(rng, size, len(complete.topics)) for size in sizes)
     drawn = work.map(Coefficients.of_draws, draws, shared=every, total=len(sizes), label="Resampling topics")
     low, high = _ends(np.concatenate(list(drawn)), settings["spread"])
     return Agreement(
-        measures=cube.measures,
+        measures=complete.measures,
         higher=scores.higher,
-        systems=cube.systems,
-        topics=len(cube.topics),
+        systems=complete.systems,
+        topics=len(complete.topics),
         scores=means[0],
         ranks=mid_ranks(means[0] * turned[:, None]),
         pairs=tuple(
             Agreed(
-                first=cube.measures[a],
-                second=cube.measures[b],
+                first=complete.measures[a],
+                second=complete.measures[b],
                 correlation=name,
                 value=float(value[at, which]),
                 resampled_low=float(low[at, which]),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gainful.analyses.stability import By, Fuzzy
 from gainful.analyses.stability.result import Stability, StabilityCurve
 from gainful.checks import check_sizes
-from gainful.data.cube import Cube, complete_cube
+from gainful.data.complete import CompleteScores, complete_scores
 from gainful.data.scores import Scores
 from gainful.engine import Work
 from gainful.results import Settings
@@ -28,15 +28,16 @@ _BYTE = 255
 
 def computed(scores: Scores, settings: Settings, work: Work) -> Stability:
     """The error rates of every measure, by the settings of `gainful.stability`."""
-    cube = complete_cube(scores, gaps=settings["gaps"])
-    chosen = _chosen_sizes(settings["sizes"], len(cube.topics))
-    place = _places(len(cube.topics), settings["draws"], settings["seed"])
+    complete = complete_scores(scores, gaps=settings["gaps"])
+    chosen = _chosen_sizes(settings["sizes"], len(complete.topics))
+    place = _places(len(complete.topics), settings["draws"], settings["seed"])
     fuzz = tuple(
-        _Fuzz(settings["fuzziness"], settings["fuzzy"], cube.noise(measure)) for measure in range(len(cube.measures))
+        _Fuzz(settings["fuzziness"], settings["fuzzy"], complete.noise(measure))
+        for measure in range(len(complete.measures))
     )
-    todo = [(measure, size) for measure in range(len(cube.measures)) for size in chosen]
+    todo = [(measure, size) for measure in range(len(complete.measures)) for size in chosen]
     rates = work.map(
-        _rates, todo, shared=_Draws(cube, place, settings["by"], fuzz), total=len(todo), label="Drawing topics"
+        _rates, todo, shared=_Draws(complete, place, settings["by"], fuzz), total=len(todo), label="Drawing topics"
     )
     found = dict(zip(todo, rates, strict=True))
     return Stability(
@@ -47,10 +48,10 @@ def computed(scores: Scores, settings: Settings, work: Work) -> Stability:
                 error=tuple(found[at, size][0] for size in chosen),
                 ties=tuple(found[at, size][1] for size in chosen),
             )
-            for at, name in enumerate(cube.measures)
+            for at, name in enumerate(complete.measures)
         ),
-        systems=len(cube.systems),
-        topics=len(cube.topics),
+        systems=len(complete.systems),
+        topics=len(complete.topics),
         settings=settings,
     )
 
@@ -78,7 +79,7 @@ class _Fuzz:
 class _Draws:
     """What all sizes and measures share."""
 
-    cube: Cube
+    complete: CompleteScores
     place: NDArray[np.int64]
     by: By
     fuzz: tuple[_Fuzz, ...]
@@ -88,13 +89,13 @@ def _rates(draws: _Draws, which: tuple[int, int]) -> tuple[float, float]:
     """Error rate and share of ties of a measure, at a size."""
     measure, size = which
     compare = _by_mean if draws.by == "mean" else _by_topic
-    return compare(draws.cube, measure, draws.place < size, draws.fuzz[measure])
+    return compare(draws.complete, measure, draws.place < size, draws.fuzz[measure])
 
 
-def _by_mean(cube: Cube, measure: int, drawn: BoolArray, fuzz: _Fuzz) -> tuple[float, float]:
+def _by_mean(complete: CompleteScores, measure: int, drawn: BoolArray, fuzz: _Fuzz) -> tuple[float, float]:
     """Error rate and share of ties when the means over the topics drawn are compared."""
-    draws, systems = len(drawn), len(cube.systems)
-    means = cube.mean_of(measure, drawn.astype(np.float64))
+    draws, systems = len(drawn), len(complete.systems)
+    means = complete.mean_of(measure, drawn.astype(np.float64))
     counts = np.zeros((systems, systems), np.int64)
     step = max(1, min(_BYTE, BLOCK // systems**2))
     for start in range(0, draws, step):
@@ -106,9 +107,9 @@ def _by_mean(cube: Cube, measure: int, drawn: BoolArray, fuzz: _Fuzz) -> tuple[f
     return wrong / total, (total - int(counts.sum())) / total
 
 
-def _by_topic(cube: Cube, measure: int, drawn: BoolArray, fuzz: _Fuzz) -> tuple[float, float]:
+def _by_topic(complete: CompleteScores, measure: int, drawn: BoolArray, fuzz: _Fuzz) -> tuple[float, float]:
     """Error rate and share of ties when the topics on which a run is better are counted."""
-    values = cube.values[measure]
+    values = complete.values[measure]
     first, second = pairs(len(values))
     inside = drawn.astype(np.float32)  # counts of topics, small enough to be exact
     wrong = decided = 0
