@@ -6,6 +6,7 @@ import dataclasses
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -417,11 +418,16 @@ class TestMalformed:
         with pytest.raises(DataError, match=r"bad\.txt:2: expected 6 fields"):
             gf.evaluate(folder / "qrels.txt", bad, keep_going=True, **settings)
 
-    def test_second_of_a_name(self, made):
-        scores = gf.evaluate(made.qrels, [made.runs[0], made.runs[1], made.runs[0]], keep_going=True)
+    @pytest.mark.parametrize("where", ["local", "dask"])
+    def test_second_of_a_name(self, made, on_dask, where):
+        runs, settings = [made.runs[0], made.runs[1], made.runs[0]], on_dask if where == "dask" else {}
+        scores = gf.evaluate(made.qrels, runs, keep_going=True, **settings)
         name = made.runs[0].name
         assert scores.systems == (name, made.runs[1].name)
-        assert scores.failed == ((name, f"two runs are called {name!r}; only the first was scored"),)
+        message = f"two runs are called {name!r}; rename one, or give a dict {{name: run}}"
+        assert scores.failed == ((repr(name), message),)
+        with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+            gf.evaluate(made.qrels, runs, **settings)
 
     def test_bad_judgments_are_no_fault_of_the_runs(self, made, on_dask):
         twice = pl.concat([made.qrels.frame, made.qrels.frame[:1]])
@@ -553,6 +559,6 @@ class TestPieces:
         done = subprocess.run([sys.executable, script], capture_output=True, text=True)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].startswith(
-            "gainful.errors.GainfulError: engine=Dask(): no workers could be started"
+            "gainful.errors.GainfulError: engine='dask': no workers could be started"
         )
         assert "put what it does under if __name__ == '__main__'" in done.stderr.splitlines()[-1]

@@ -146,13 +146,6 @@ def _of_rankings(
     return finished(part, measures, policies, spellings=spellings)
 
 
-def compute(*given: Any, **options: Any) -> Scores:
-    """See `gainful.engine.scoring`."""
-    from gainful.engine.scoring import compute
-
-    return compute(*given, **options)
-
-
 def check_ties(*given: Any) -> None:
     """See `gainful.engine.scoring`."""
     from gainful.engine.scoring import check_ties

@@ -50,7 +50,7 @@ class TestSettings:
         monkeypatch.setitem(sys.modules, "distributed", None)
         with pytest.raises(MissingExtraError) as caught:
             gf.stability(SCORES, engine=gf.Dask())
-        message = "engine=Dask() needs packages that are not installed: pip install '.[dask]' in a clone"
+        message = "engine='dask' needs packages that are not installed: pip install '.[dask]' in a clone"
         assert str(caught.value) == message
 
 
