@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import DataError, MissingExtraError
-from gainful.io.write import write_atomically
+from gainful.io.atomic import write_atomically
 
 if TYPE_CHECKING:
     import altair

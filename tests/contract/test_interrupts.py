@@ -322,7 +322,7 @@ class TestClosedStreams:
 
 WRITE_AGAIN_AND_AGAIN = """
 import sys
-from gainful.io import write_atomically
+from gainful.io.atomic import write_atomically
 for _ in range(int(sys.argv[2])):
     write_atomically("shared", sys.argv[1] * 100_000)
 """

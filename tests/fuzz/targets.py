@@ -21,9 +21,11 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from gainful.errors import GainfulError, MeasureError
-from gainful.io import chunks, read_qrels, read_run, read_runs, text, write_qrels, write_run
+from gainful.io import chunks, text
 from gainful.io.compression import compress, decompress
+from gainful.io.read import read_qrels, read_run, read_runs
 from gainful.io.scores import read_scores, write_scores
+from gainful.io.write import write_qrels, write_run
 from gainful.ltrf.data import read_examples
 from gainful.measures import parse_measures
 from gainful.measures.files import read_measure

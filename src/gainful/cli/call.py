@@ -109,7 +109,7 @@ class Call:
             if self.shared.get("scores") is not None:
                 if files:
                     raise DataError(f"expected either judgments and runs or --scores FILE, got both: {' '.join(files)}")
-                yield [self.shared["scores"]]
+                yield [str(self.shared["scores"])]  # a text, of which - is standard input
                 return
             if len(files) < 2:
                 got = f"only {files[0]!r}" if files else "none"

@@ -17,7 +17,7 @@ from cyclopts import App, CycloptsError
 
 from gainful._version import __version__
 from gainful.cli.commands import COMMANDS, GROUPS
-from gainful.cli.make import headline, made
+from gainful.cli.make import headline, hyphens_kept, made
 from gainful.cli.output import printable_lines
 from gainful.cli.start import INTERRUPTED, PIPE_CLOSED
 from gainful.cli.usage import misunderstood
@@ -120,7 +120,7 @@ def _run(words: list[str]) -> int:
         register(*([first] if first in GROUPS or first in COMMANDS else []))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GainfulWarning)  # the notes of the result say the same
-        status = app(words)
+        status = app(hyphens_kept(words))
     return status if isinstance(status, int) else 0
 
 

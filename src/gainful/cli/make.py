@@ -48,7 +48,9 @@ _TEXTS = {
     "output": "Write to this file instead of the screen.",
     "chart": "Draw a chart into this file: .html (opens without a network), .svg, .png, .pdf or .json (Vega-Lite).",
 }
+_WORDS_LEFT = Annotated[tuple[str, ...], Parameter(show_default=False)]
 _SEVERAL = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
+_HYPHEN = "\0-"
 _OWNERS = ("word", "own", "shared", "settings", "shell", "shown")
 _WRITTEN = ("output", "chart", "page", "save")
 
@@ -102,7 +104,7 @@ def made(command: Command) -> Callable[..., int | None]:
     """The command as a function that cyclopts can find words for."""
     function = load(command.function)
     if command.function.startswith("gainful.cli."):
-        return function
+        return function  # it is one
     shell = load(command.special) if command.special else None
     options = {option.name: option for option in _options(command, function, shell)}
     texts = {**parameter_texts(Options), **parameter_texts(Policies), **parameter_texts(Dask)}
@@ -115,8 +117,8 @@ def made(command: Command) -> Callable[..., int | None]:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
         values: dict[str, dict[str, Any]] = {owner: {} for owner in _OWNERS}
-        for name, value in given.arguments.items():
-            option = options[name]
+        for name, word in given.arguments.items():
+            option, value = options[name], as_typed(word)
             if option.owner != "shared" or value != option.default:  # those of a table of scores cannot be given
                 values[option.owner][name] = value
         own = values.pop("shell")
@@ -130,6 +132,18 @@ def made(command: Command) -> Callable[..., int | None]:
     return run
 
 
+def hyphens_kept(words: Sequence[str]) -> list[str]:
+    """The words of a command line, with a lone hyphen, which cyclopts takes for an option, as no word can be."""
+    return [_HYPHEN if word == "-" else word for word in words]
+
+
+def as_typed(value: Any) -> Any:
+    """What a word became, with lone hyphens again."""
+    if isinstance(value, tuple):
+        return tuple(map(as_typed, value))
+    return type(value)("-") if isinstance(value, str | Path) and str(value) == _HYPHEN else value
+
+
 def _options(command: Command, function: Callable[..., Any], shell: Callable[..., Any] | None) -> Iterator[Option]:
     """All parameters: of the function, of the shell, of where it runs and of where its result goes."""
     hints = _hints(function)
@@ -138,9 +152,10 @@ def _options(command: Command, function: Callable[..., Any], shell: Callable[...
         if parameter.kind is parameter.VAR_KEYWORD:
             yield from _shared(get_args(hints[name])[0], table="source" in parameters)
         elif name in ("source", "collections"):
-            yield Option(name, tuple[str, ...], (), "word", word=True)
+            yield Option(name, _WORDS_LEFT, (), "word", word=True)
         elif name == "runs" and "source" not in parameters:
-            yield Option(name, tuple[str, ...], () if parameter.default == () else parameter.empty, "word", word=True)
+            default = () if parameter.default == () else parameter.empty
+            yield Option(name, _WORDS_LEFT, default, "word", word=True)
         elif name in _WORDS and parameter.kind is not parameter.KEYWORD_ONLY:
             if name != "runs":
                 yield Option(name, str, parameter.empty, "word", word=True)

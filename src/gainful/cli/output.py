@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from gainful.errors import DataError
+from gainful.io.atomic import write_atomically
+from gainful.io.encoding import from_utf8
 from gainful.results import READABLE, printable
 
 if TYPE_CHECKING:
@@ -101,9 +103,6 @@ def _reads(source: str, target: Path) -> bool:
 
 def emit(text: str, output: Path | None = None) -> None:
     """Print, or write to a file (all of it or nothing): the same bytes, those of an id in another encoding included."""
-    from gainful.io.encoding import from_utf8
-    from gainful.io.write import write_atomically
-
     data = from_utf8(text.encode())
     if output is None or str(output) in _STDOUT:
         try:

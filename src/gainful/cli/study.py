@@ -42,7 +42,7 @@ def study(
     found = call.with_words(collections=given or None).result()
     call.show(found)
     if page is not None:
-        from gainful.io.write import write_atomically
+        from gainful.io.atomic import write_atomically
         from gainful.pages.study_page import study_page
 
         write_atomically(page, study_page(found).encode())

@@ -17,6 +17,7 @@ import polars as pl
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.data.scores import MEAN, ScoreMatrix, Scores, Summary
 from gainful.errors import DataError
+from gainful.io.atomic import write_atomically
 from gainful.io.compression import compress, decompress, split_compression
 from gainful.io.damage import check_parquet
 from gainful.io.encoding import from_utf8, to_utf8
@@ -24,7 +25,6 @@ from gainful.io.files import is_standard_input, read_bytes, standard_input
 from gainful.io.objects import is_table
 from gainful.io.tables import PARQUET
 from gainful.io.text import BOM
-from gainful.io.write import write_atomically
 
 COLUMNS = ("run", "measure", "query_id", "score")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
-import shutil
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from gainful.errors import DataError
+from gainful.io.atomic import write_atomically
 from gainful.io.compression import compress, is_compressed, split_compression
 from gainful.io.encoding import decode, from_utf8
 from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES
@@ -100,54 +98,6 @@ def write_run(run: Any, path: str | os.PathLike[str]) -> None:
     tag = "_".join(name.replace("\0", " ").split()) or "run"
     lines = frame.select("query_id", pl.lit("Q0").alias("q0"), "doc_id", ranks, "score", pl.lit(tag).alias("tag"))
     _write_text(lines, Path(path))
-
-
-def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
-    """Write a file under a temporary name in its folder, then rename it: nobody ever sees half of it.
-
-    Parameters
-    ----------
-    path
-        The file; one that exists is replaced by one with the same permissions, a link is followed, and a device such
-        as ``/dev/stdout`` is written to directly.
-    content
-        Bytes, or text to be written as UTF-8.
-
-    Raises
-    ------
-    DataError
-        It cannot be written; what was there before is still there.
-    """
-    data = content.encode() if isinstance(content, str) else content
-    try:
-        target = Path(path).resolve()
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
-            return
-        temporary = target.with_name(f".gainful-{secrets.token_hex(8)}.part")
-        try:
-            temporary.write_bytes(data)
-            if target.exists():
-                with suppress(OSError):  # not every file system has permissions
-                    shutil.copymode(target, temporary)
-                _sync(temporary)
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except (OSError, ValueError) as error:
-        # The only ValueError of a name; every Python has its own words for it.
-        why = error.strerror or error if isinstance(error, OSError) else "embedded null byte"
-        raise DataError(f"{path}: cannot be written: {why}") from None
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file is on the disk, lest a power failure takes both it and what it replaces."""
-    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)  # it may be read-only by now
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _format(path: Path) -> str:

@@ -17,7 +17,7 @@ import polars as pl
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.data.run import Run
 from gainful.errors import DataError, GainfulError, did_you_mean
-from gainful.io.write import write_atomically
+from gainful.io.atomic import write_atomically
 from gainful.ltrf.bayes import Calibration, expected_gains, streams
 from gainful.ltrf.data import Examples, Kind, read_examples
 from gainful.ltrf.targets import LOSSES, FloatArray, Loss, Scale

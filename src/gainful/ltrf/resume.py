@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gainful.errors import DataError
-from gainful.io.write import write_atomically
+from gainful.io.atomic import write_atomically
 from gainful.ltrf.settings import differing
 
 SETTINGS = "training.json"

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar, get_type_hints
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.scores import Summary
 from gainful.errors import MeasureError, did_you_mean
-from gainful.io.write import write_atomically
+from gainful.io.atomic import write_atomically
 from gainful.measures.contributions import Contributions, Declared
 from gainful.measures.parameters import Kind, Value, kind_of, write
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gainful.charts import load_altair
 from gainful.errors import DataError, MissingExtraError
-from gainful.io.write import write_atomically
+from gainful.io.atomic import write_atomically
 from gainful.pages.command import with_output
 from gainful.pages.page import report_page
 

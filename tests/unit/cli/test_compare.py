@@ -145,20 +145,6 @@ class TestTable:
         assert cells(lines[2])[3].endswith("z,aa,ab,ac,ad")
         assert "note: --format csv has all 435 pairs, with differences, intervals and p\n" in err
 
-    def test_labels(self):
-        labels = _labels(26 + 26 * 26 + 1)
-        assert labels[:2] + labels[25:28] + labels[51:53] + labels[-2:] == [
-            "a",
-            "b",
-            "z",
-            "aa",
-            "ab",
-            "az",
-            "ba",
-            "zz",
-            "aaa",
-        ]
-
     def test_every_setting_arrives(self, gainful, scores):
         settings = {
             "test": "bootstrap",

@@ -216,7 +216,9 @@ class TestRemarks:
         run = tmp_path / "other.txt"
         run.write_text("t1 Q0 d1 1 1.0 x\n")
         err = gainful("evaluate", QRELS, run).err
-        assert "note: Run 'other' has none of the judged topics: a topic of it is 't1', one of the judgments 'q1'." in err
+        assert (
+            "note: Run 'other' has none of the judged topics: a topic of it is 't1', one of the judgments 'q1'." in err
+        )
 
     def test_all_runs_of_another_collection(self, gainful, tmp_path):
         runs = [tmp_path / f"{name}.txt" for name in "xyz"]
@@ -302,3 +304,15 @@ class TestKindness:
         assert notes[:-1] == ["note: AP is undefined for 2 topics and counts as 0 there."]
         notes = gainful("evaluate", qrels, run, "-m", "AP", "--degenerate", "skip").err.splitlines()
         assert notes[:-1] == ["note: AP is undefined for 2 topics and is left out of the mean there."]
+
+
+def test_a_hyphen_is_standard_input(gainful, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(A.read_bytes())))
+    named = gainful("evaluate", QRELS, A, "-m", "AP", "--format", "csv").out
+    assert gainful("evaluate", QRELS, "-", "-m", "AP", "--format", "csv").out == named.replace("\na,", "\nstdin,")
+
+
+def test_other_words_for_every_topic(gainful):
+    asked = [gainful("evaluate", QRELS, A, word).out for word in ("--per-topic", "--per-query", "-q")]
+    assert asked[0] == asked[1] == asked[2]
+    assert "q2" in asked[0]

@@ -24,8 +24,9 @@ from gainful.data.policies import Policies
 from gainful.data.rankings import Rankings
 from gainful.data.run import LargeRun, Run
 from gainful.errors import DataError, GainfulError
-from gainful.io import chunks, files, iterate_runs, read_qrels, read_run, read_runs, records
+from gainful.io import chunks, files, records
 from gainful.io.compression import compress
+from gainful.io.read import iterate_runs, read_qrels, read_run, read_runs
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 2, "é": -1}, "7": {"a": 1}}
 WHOLE = 1 << 40

@@ -11,8 +11,8 @@ from pathlib import Path, PurePath
 import polars as pl
 import pytest
 
-from gainful.io import read_run
 from gainful.io.compression import compress, decompress, is_compressed, split_compression
+from gainful.io.read import read_run
 
 TEXT = b"".join(b"%d Q0 d%d 1 %d.5 t\n" % (i, i * i, i) for i in range(500))
 

@@ -14,7 +14,8 @@ import pyarrow.parquet
 import pytest
 
 from gainful.errors import DataError
-from gainful.io import damage, read_run
+from gainful.io import damage
+from gainful.io.read import read_run
 
 N = 3000
 FRAME = pl.DataFrame(

@@ -10,8 +10,9 @@ import pytest
 
 from gainful import evaluate
 from gainful.data.run import LargeRun, Run
-from gainful.io import chunks, iterate_runs, read_run, read_runs
+from gainful.io import chunks
 from gainful.io.dataset import dataset_files
+from gainful.io.read import iterate_runs, read_run, read_runs
 
 QRELS = {"1": {"a": 1}, "2": {"b": 1}}
 PARTS = [

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gainful.io import read_run, write_run
 from gainful.io.encoding import decode, from_utf8, to_utf8
+from gainful.io.read import read_run
+from gainful.io.write import write_run
 
 
 def test_an_undecodable_byte_is_a_private_use_character() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import gainful as gf
 from gainful.errors import DataError
-from gainful.io import read_qrels, read_run, read_runs
+from gainful.io.read import read_qrels, read_run, read_runs
 from gainful.io.scores import read_scores
 
 RUN = b"1 Q0 a 1 0.9 tag\n1 Q0 b 2 0.5 tag\n"

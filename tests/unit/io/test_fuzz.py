@@ -19,8 +19,8 @@ from effort import examples
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import GainfulError
-from gainful.io import read_qrels, read_run
 from gainful.io.compression import compress
+from gainful.io.read import read_qrels, read_run
 
 RUN = pl.DataFrame({"query_id": ["1", "1", "é"], "doc_id": ["a", "b", "c"], "score": [1.5, -2.0, 1e-3]})
 QRELS = RUN.rename({"score": "relevance"})

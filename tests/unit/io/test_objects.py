@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from gainful.io import read_qrels, read_run, read_runs
+from gainful.io.read import read_qrels, read_run, read_runs
 
 Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance", "iteration"], defaults=["0"])
 ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
@@ -269,7 +269,7 @@ def test_pandas_without_pyarrow() -> None:
 import sys
 sys.modules["pyarrow"] = None
 import pandas as pd
-from gainful.io import read_run
+from gainful.io.read import read_run
 frame = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "score": [1.5, 2.5]})
 print(read_run(frame).frame.rows())
 """

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from gainful.data.run import Run
-from gainful.io import chunks, iterate_runs, ranks, read_run, read_runs
+from gainful.io import chunks, ranks
+from gainful.io.read import iterate_runs, read_run, read_runs
 
 # Scores of which a lower one is better.
 DISTANCES = [("1", "a", 1, 0.1), ("1", "b", 2, 0.5), ("2", "a", 1, 0.2), ("2", "c", 2, 0.3), ("2", "d", 3, 0.4)]

@@ -14,7 +14,8 @@ import pytest
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import DataError
-from gainful.io import files, iterate_runs, read_qrels, read_run, read_runs
+from gainful.io import files
+from gainful.io.read import iterate_runs, read_qrels, read_run, read_runs
 
 LINE = "1 Q0 a 1 2.5 t\n"
 ROWS = [("1", "a", 2.5)]

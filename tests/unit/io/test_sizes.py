@@ -15,7 +15,8 @@ import pytest
 from gainful import evaluate, read_run
 from gainful.data.run import LargeRun
 from gainful.errors import MeasureError
-from gainful.io import chunks, iterate_runs
+from gainful.io import chunks
+from gainful.io.read import iterate_runs
 
 MILLION = 1_000_000
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from gainful.io import read_qrels, read_run, read_runs
+from gainful.io.read import read_qrels, read_run, read_runs
 
 QRELS_ROWS = [("1", "a", 2.0), ("1", "b", -1.0)]
 RUN_ROWS = [("1", "a", 0.5), ("1", "b", 0.25)]

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from effort import examples
 from gainful.errors import DataError
-from gainful.io import files, read_qrels, read_run, text
+from gainful.io import files, text
 from gainful.io.encoding import decode
+from gainful.io.read import read_qrels, read_run
 from gainful.io.text import QRELS, RUN, Layout, read_text
 
 RUN_TEXT = b"1 Q0 a 1 2.5 tag\n1 Q0 b 2 -1e-3 tag\n2 Q0 a 1 7 tag\n"

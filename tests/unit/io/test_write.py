@@ -16,8 +16,10 @@ from polars.testing import assert_frame_equal
 
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.io import read_qrels, read_run, write_atomically, write_qrels, write_run
+from gainful.io.atomic import write_atomically
 from gainful.io.encoding import decode
+from gainful.io.read import read_qrels, read_run
+from gainful.io.write import write_qrels, write_run
 
 TABLES = [".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc"]
 TEXTS = ["", ".txt", ".run"]

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from gainful.data.rankings import FloatArray, IntArray
-from gainful.io.write import write_atomically
+from gainful.io.atomic import write_atomically
 from gainful.results import Note, Result, Settings, Table
 from gainful.tune.threshold.choose import CLOSE, HeldOut, last_best
 
