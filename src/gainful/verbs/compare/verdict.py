@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.data.scores import Scores
 from gainful.results import Column, Note, listed, plural
 from gainful.stats.choices import Test
 from gainful.verbs.compare.tables import BETTER, MOST_LETTERS, WORSE
@@ -165,25 +164,3 @@ def _contradictions(found: Comparison) -> list[Note]:
     if more > 0:
         noted[_MOST_PAIRS:] = [Note("test-against-mean", "", f"The same holds for {plural(more, 'more pair')}.")]
     return noted
-
-
-def untested(scores: Scores) -> list[str]:
-    """What one run scores, or who leads on one topic: where there is nothing to test."""
-    runs, topics = len(scores.systems), len(scores.topics)
-    measures = list(zip(scores.measures, scores.higher, scores.summary(), strict=True))
-    if runs == 1:
-        scored = ", ".join(f"{values[0]:.3f} in {name}" for name, _, values in measures if np.isfinite(values[0]))
-        return [f"{scores.systems[0]} scores {scored} on {plural(topics, 'topic')}."] if scored else []
-    said = []
-    for name, higher, values in measures if topics == 1 else ():
-        if higher != "neither" and np.isfinite(values).all():
-            best = np.round(-values if higher == "worse" else values, DIGITS)
-            first = [scores.systems[at] for at in np.flatnonzero(best == best.max())]
-            alike = f" (and {plural(len(first) - 1, 'other')} alike)" if len(first) > 1 else ""
-            value = f"{values[int(np.argmax(best))]:.3f}"
-            said.append(
-                f"All runs score the same in {name}, {value}, on the one topic."
-                if len(first) == runs
-                else f"{first[0]}{alike} scores best in {name}, {value}, on the one topic."
-            )
-    return said
