@@ -579,7 +579,7 @@ class TestDepth:
     def test_nothing_is_returned(self):
         found = gf.robustness({"q": {"a": 1}}, {"x": {"q": []}, "y": {"q": []}}, "AP", levels=[1], trials=1)
         assert found.reach.depth() == 0
-        assert found.verdict().startswith("The judgments reach no depth: ")
+        assert found.verdict().startswith("The judgments do not even cover the first documents: fewer than 95% of ")
         assert np.isnan(found.reach.first()).all()
 
 

@@ -199,7 +199,9 @@ class TestNotes:
         assert found.tests[0].asl[0, 1] < 0.05
         # The third pair is the same run.
         assert found.notes() == (gf.Note("few-differences", "score", self.note.format("2 of 3 pairs")),)
-        assert found.verdict().startswith("Too many pairs of runs differ on fewer than 5 topics to say how many score ")
+        assert found.verdict().startswith(
+            "Some pairs of runs differ on fewer than 5 topics, too few for the bootstrap to "
+        )
 
     @pytest.mark.parametrize(("differing", "noted"), [(0, False), (1, True), (4, True), (5, False)])
     def test_few_differences_among_many_topics(self, differing, noted):
@@ -255,10 +257,12 @@ class TestVerdict:
     def test_as_many(self):
         found = gf.sensitivity(long(AP=separated(0, 1, 2), RR=separated(0, 1, 2)), methods=["wilcoxon", "tukey"])
         assert found.verdict() == (
-            "AP and RR tell most runs apart, 100% of the 3 pairs (Wilcoxon signed-rank test, α = 0.05, not corrected "
-            "for the number of pairs). AP and RR tell most runs apart, 100% of the 3 pairs (randomised Tukey HSD, "
+            "AP and RR each tell 100% of the 3 pairs of runs apart (Wilcoxon signed-rank test, α = 0.05, not corrected "
+            "for the number of pairs). AP and RR each tell 100% of the 3 pairs of runs apart (randomised Tukey HSD, "
             "α = 0.05, corrected for the number of pairs)."
         )
+        three = long(AP=separated(0, 1, 2), RR=separated(0, 1, 2), GMR=separated(0, 0, 1))
+        assert gf.sensitivity(three, methods="t").verdict().startswith("AP and RR tell most runs apart, 100% of the 3")
 
     def test_one_measure(self):
         assert gf.sensitivity(separated(0, 0, 1)).verdict() == (

@@ -39,12 +39,10 @@ def _depth(found: Robustness) -> Iterator[str]:
     depth, share = found.reach.depth(), f"{ENOUGH:.0%}"
     if depth:
         end = "the end of the rankings, " if depth == found.reach.shares.shape[1] else ""
-        yield (
-            f"The judgments reach {end}depth {depth}: at least {share} of the first {depth} documents of the "
-            "median run are judged."
-        )
+        first = "first documents" if depth == 1 else f"first {depth} documents"
+        yield f"The judgments reach {end}depth {depth}: at least {share} of the {first} of the median run are judged."
     else:
-        yield f"The judgments reach no depth: of the median run fewer than {share} of the first documents are judged."
+        yield f"The judgments do not even cover the first documents: fewer than {share} of the median run's are judged."
     cutoffs = [(name, cutoff) for name, cutoff in zip(found.measures, found.cutoffs, strict=True) if cutoff]
     enough = listed([name for name, cutoff in cutoffs if cutoff <= depth])
     deeper = [name for name, cutoff in cutoffs if cutoff > depth and depth < found.reach.shares.shape[1]]
@@ -52,15 +50,15 @@ def _depth(found: Robustness) -> Iterator[str]:
     if cutoffs and depth and (enough or deeper):
         both = f"That is enough for {enough}" + (f"; {looks}." if deeper else ".")
         yield both if enough else f"{looks}."
-    first = found.reach.first()
-    there = np.flatnonzero(~np.isnan(first))
+    ten = found.reach.first(10)
+    there = np.flatnonzero(~np.isnan(ten))
     if len(there):
-        worst = int(there[np.argmin(first[there])])
+        worst = int(there[np.argmin(ten[there])])
         yield (
             "The first ten documents of all runs are judged."
-            if first[worst] == 1.0
-            else f"Of the first ten documents {np.median(first[there]):.0%} are judged in the median run, and "
-            f"{first[worst]:.0%} in the worst, {found.systems[worst]}."
+            if ten[worst] == 1.0
+            else f"Of the first ten documents {np.median(ten[there]):.0%} are judged in the median run, and "
+            f"{ten[worst]:.0%} in the worst, {found.systems[worst]}."
         )
 
 

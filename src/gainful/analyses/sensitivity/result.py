@@ -123,14 +123,14 @@ class Sensitivity(Result):
             none = "No measure tells" if len(tests) > 1 else f"{names} does not tell"
             return f"{none} any two of the runs apart {how}."
         if any(test.doubtful() for test in best):
-            which = "which measure tells" if len(tests) > 1 else f"how many {names} tells"
-            return f"Too many pairs of runs differ on fewer than {LEAST_TOPICS} topics to say {which} apart {how}."
-        tells = "tells" if len(best) == 1 else "tell"
-        if len(tests) == 1:
-            return f"{names} tells {most:.0%} of the {number} of runs apart {how}."
-        last = listed([name for name, share in power.items() if share == least])
-        fewest = f"; {last} the fewest, {least:.0%}" if least < most else ""
-        return f"{names} {tells} most runs apart, {most:.0%} of the {number}{fewest} {how}."
+            which = "which measure tells most" if len(tests) > 1 else f"how many {names} tells"
+            few = f"Some pairs of runs differ on fewer than {LEAST_TOPICS} topics"
+            return f"{few}, too few for the bootstrap to say {which} apart {how}."
+        if least == most:
+            tell = "tells" if len(tests) == 1 else "each tell"
+            return f"{names} {tell} {most:.0%} of the {number} of runs apart {how}."
+        tells, last = "tells" if len(best) == 1 else "tell", listed([name for name in power if power[name] == least])
+        return f"{names} {tells} most runs apart, {most:.0%} of the {number}; {last} the fewest, {least:.0%} {how}."
 
     def tables(self) -> tuple[Table, ...]:
         """Per measure and method the share of the pairs that is told apart; then all pairs."""
