@@ -1,4 +1,4 @@
-"""The command-line reference: a page a command, from what its help says."""
+"""The command-line reference: one page per command, from what its help says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 import gainful as gf
-from gainful.cli.commands import COMMANDS, GROUPS
+from gainful.cli.commands import COMMANDS
 from gainful.cli.main import app, main, register
 from gainful.cli.make import headline, load
 from sitegen.text import escaped, title
@@ -86,10 +86,10 @@ def _options(name: str) -> Iterator[str]:
     text = command.generate_docs(output_format="markdown")
     usage = re.search(r"```console\n(.*)\n```", text)
     assert usage is not None, f"{name}: cyclopts describes commands otherwise than it did"
-    prefix = "gainful " + " ".join(name.split()[:-1] if name.split()[0] in GROUPS else [])
     entries = re.findall(r"^\* `([^`]+)`: (.*)", text[usage.end() :], re.MULTILINE)
     arguments = " ".join(label for label, _ in entries if not label.startswith("-"))
-    yield from ("```text", f"{prefix.strip()} {usage[1].replace('[ARGS]', f'[{arguments}]')}", "```", "")
+    words = usage[1].partition(" ")[2].replace("[ARGS]", f"[{arguments}]")
+    yield from ("```text", f"gainful {name} {words}", "```", "")
     for label, text in entries:
         yield from (f"`{label}`", f":   {_quiet(text)}", "")
 

@@ -9,10 +9,14 @@ import re
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass
-from types import FunctionType, ModuleType, UnionType
+from types import FunctionType, ModuleType, SimpleNamespace, UnionType
 from typing import Any, Literal, Union
 
 import gainful as gf
+from gainful.cli.make import parameter_texts
+from gainful.data.policies import Policies
+from gainful.engine.options import Dask
+from gainful.verbs.source import Options
 from sitegen.text import escaped
 
 FOLDER = "reference/python"
@@ -48,7 +52,8 @@ def public() -> dict[str, Any]:
     found = {f"gainful.{name}": thing for name, thing in named.items() if not isinstance(thing, ModuleType)}
     for package, module in named.items():
         if isinstance(module, ModuleType):
-            inside = getattr(module, "__all__", ())
+            own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+            inside = getattr(module, "__all__", [name for name in own if inspect.isfunction(getattr(module, name))])
             found |= {f"gainful.{package}.{name}": getattr(module, name) for name in inside}
     return found
 
@@ -158,8 +163,7 @@ def _split(inside: str) -> Iterator[str]:
 
 
 def _page_of(name: str) -> str:
-    words = name.split(".")
-    part = words[1] if len(words) > 2 else public()[name].__module__.split(".")[1]
+    part = getattr(public()[name], "__module__", name).split(".")[1]
     for page, (_, parts) in PAGES.items():
         if part in parts:
             return page
@@ -176,6 +180,9 @@ def _parameters(thing: Any, text: str, types: Mapping[str, Any]) -> Iterator[str
     except ValueError:
         known = {}
     for names, said in _pairs(text):
+        if names == "**options":
+            yield from _keywords(types.get("options"), said)
+            continue
         facts = []
         for name in names.split(", "):
             kind = shown_type(types.get(name.lstrip("*"), Any))
@@ -186,6 +193,17 @@ def _parameters(thing: Any, text: str, types: Mapping[str, Any]) -> Iterator[str
         if first is not None and first.default is not inspect.Parameter.empty and "," not in names:
             facts.append(f"default `{_readable(first).default!r}`")
         yield from (label + (f" ({', '.join(facts)})" if facts else ""), f":   {escaped(said)}", "")
+
+
+def _keywords(kind: Any, said: str) -> Iterator[str]:
+    """What may stand for ``**options``, each with its type and text."""
+    accepted = typing.get_args(kind)
+    texts = {**parameter_texts(Dask), **parameter_texts(Options), **parameter_texts(Policies)}
+    for name, hint in typing.get_type_hints(accepted[0]).items() if accepted else ():
+        shown = shown_type(hint)
+        yield from (f"`{name}`" + (f" ({shown})" if shown else ""), f":   {escaped(texts.get(name, ''))}", "")
+    if not accepted:
+        yield from ("`**options`", f":   {escaped(said)}", "")
 
 
 def _entries(text: str) -> Iterator[str]:
@@ -220,10 +238,15 @@ def _written(kind: Any) -> str:
 
 
 def _types(function: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function)
-    except (NameError, TypeError, AttributeError):  # names that only a type checker imports
-        return dict(getattr(function, "__annotations__", {}))
+    """The types of the parameters; as text those whose names only a type checker imports."""
+    found = {}
+    for name, annotation in getattr(function, "__annotations__", {}).items():
+        one = SimpleNamespace(__annotations__={name: annotation})
+        try:
+            found |= typing.get_type_hints(one, globalns=getattr(function, "__globals__", None), include_extras=True)
+        except (NameError, TypeError, AttributeError):
+            found[name] = annotation
+    return found
 
 
 def _members(kind: type) -> Iterator[str]:

@@ -71,10 +71,10 @@ def pages() -> dict[str, str]:
 
 
 def quick_start(readme: str) -> str:
-    """The README from its second section on, as a page."""
-    sections = re.split(r"^(?=## )", readme, flags=re.MULTILINE)[1:]
+    """The README as a page, without what the site has a better place for."""
+    first, *sections = re.split(r"^(?=## )", readme, flags=re.MULTILINE)
     kept = [section for section in sections if section.partition("\n")[0][3:] not in LEFT_OUT]
-    return "# Quick start\n\n" + "".join(kept)
+    return "# Quick start\n" + first.partition("\n")[2] + "".join(kept)
 
 
 def relinked(text: str, source: str) -> str:

@@ -128,7 +128,7 @@ class TestCommands:
 
     def test_lead_to_python_and_to_the_pages_that_use_them(self, pages):
         page = pages[f"{commands.FOLDER}/threshold-fit.md"]
-        assert "(../../reference/python/tune.md#gainful.fit_threshold)" in page
+        assert "(../../reference/python/tune.md#gainful.threshold.fit)" in page
         assert "- [Where do I cut my result list?](../../where-to-cut.md)" in page
         assert commands.used_in(
             "compare", {"a.md": "# A\n$ gainful compared x", "b.md": "# B\n$ gainful compare x"}
@@ -144,21 +144,25 @@ class TestPython:
     def test_every_public_name_is_described_once(self, pages):
         text = "\n".join(text for path, text in pages.items() if path.startswith(python.FOLDER))
         packages = ("ltrf", "studies")
-        names = [f"gainful.{name}" for name in gainful.__all__ if name not in (*packages, "compat", "__version__")]
+        others = (*packages, "threshold", "compat", "__version__")
+        names = [f"gainful.{name}" for name in gainful.__all__ if name not in others]
         names += [f"gainful.{home}.{name}" for home in packages for name in getattr(gainful, home).__all__]
+        names += [f"gainful.threshold.{name}" for name in ("fit", "apply", "curve")]
         assert len(names) > 50
         assert [name for name in names if text.count(f"{{ #{name} }}") != 1] == []
 
     def test_a_function(self, pages):
         page = pages[f"{python.FOLDER}/evaluate.md"]
         part = page[page.index("{ #gainful.evaluate }") : page.index("{ #gainful.explain }")]
-        assert (
-            "gainful.evaluate(\n    qrels,\n    runs,\n    measures=('nDCG@10', 'AP'),\n    *,\n    ties='trec',"
-            in part
-        )
-        assert "`ties` (`'trec' | 'order' | 'expected'`, default `'trec'`)\n:   Documents with equal scores" in part
+        assert "\ngainful.evaluate(qrels, runs=None, measures=('nDCG@10', 'AP'), **options)\n" in part
+        assert "`ties` (`'trec' | 'order' | 'expected'`)\n:   Documents with equal scores" in part
+        assert "`keep_going` (`bool`)\n:   Leave out runs that cannot be read" in part
         assert "[`Scores`](data.md#gainful.Scores)\n:   One score" in part
         assert "```pycon\n>>> scores = evaluate(" in part
+
+    def test_a_long_signature(self, pages):
+        page = pages[f"{python.FOLDER}/analyses.md"]
+        assert "gainful.stability(\n    source,\n    runs=None,\n    measures=None,\n    *,\n    sizes=None," in page
 
     def test_a_class_has_its_methods(self, pages):
         page = pages[f"{python.FOLDER}/data.md"]
