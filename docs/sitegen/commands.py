@@ -88,7 +88,8 @@ def _options(name: str) -> Iterator[str]:
     assert usage is not None, f"{name}: cyclopts describes commands otherwise than it did"
     entries = re.findall(r"^\* `([^`]+)`: (.*)", text[usage.end() :], re.MULTILINE)
     arguments = " ".join(label for label, _ in entries if not label.startswith("-"))
-    words = usage[1].partition(" ")[2].replace("[ARGS]", f"[{arguments}]")
+    # What stands before is the name of this process, which is not gainful.
+    words = re.sub(r"^.*?(?=\[OPTIONS\]|\[ARGS\]|$)", "", usage[1]).replace("[ARGS]", f"[{arguments}]")
     yield from ("```text", f"gainful {name} {words}", "```", "")
     for label, text in entries:
         yield from (f"`{label}`", f":   {_quiet(text)}", "")
@@ -100,6 +101,8 @@ def _quiet(text: str) -> str:
     said = escaped(said)
     for fact in facts:
         kind, _, value = fact.rstrip("*").rstrip("]").partition(": ")
+        if value == "()":  # what is repeated, and need not be given
+            continue
         values = value.split(", ") if kind == "choices" else [value]
         shown = ", ".join(f"`{one}`" for one in values)
         said += f" *{kind.capitalize()}:* {shown}." if value else f" *{kind.capitalize()}.*"

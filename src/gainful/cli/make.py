@@ -108,6 +108,8 @@ def made(command: Command) -> Callable[..., int | None]:
     shell = load(command.special) if command.special else None
     options = {option.name: option for option in _options(command, function, shell)}
     texts = {**parameter_texts(Options), **parameter_texts(Policies), **parameter_texts(Dask)}
+    for hint in _hints(function).values():
+        texts |= parameter_texts(hint) if dataclasses.is_dataclass(hint) else {}
     texts |= parameter_texts(function) | _TEXTS | (parameter_texts(shell) if shell else {})
     texts |= {"save": f"Write {command.saves}."} if command.saves else {}
     parameters = [option.parameter(texts.get(name, "")) for name, option in options.items()]
@@ -241,7 +243,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     return found
 
 
-def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
+def parameter_texts(function: object) -> dict[str, str]:
     """The help of each parameter, one line each, from the 'Parameters' section of a numpydoc docstring."""
     _, _, section = (inspect.getdoc(function) or "").partition("Parameters\n----------\n")
     texts: dict[str, list[str]] = {}
