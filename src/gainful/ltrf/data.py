@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,12 +18,12 @@ from gainful.data.run import Run
 from gainful.errors import DataError, GainfulError
 from gainful.io.objects import is_table
 from gainful.ltrf.reading import Table, frame_of, read_file
+from gainful.ltrf.settings import Kind
 from gainful.ltrf.targets import FloatArray, IntArray, Scale
 
 KEYS = ("query_id", "doc_id", "label")
 TEXTS = ("query", "document")
 SPLIT = (0.64, 0.16, 0.20)
-Kind = Literal["features", "text"]
 # Other people's names for our columns.
 _SPELLINGS = {
     "query_id": ("query_id", "qid", "q_id"),

@@ -9,26 +9,28 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import numpy as np
 import polars as pl
 
+from gainful import results
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.data.run import Run
-from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.errors import DataError, GainfulError, did_you_mean, setting
 from gainful.io.atomic import write_atomically
 from gainful.ltrf.bayes import Calibration, expected_gains, streams
-from gainful.ltrf.data import Examples, Kind, read_examples
+from gainful.ltrf.data import Examples, read_examples
+from gainful.ltrf.settings import Cut, Kind
 from gainful.ltrf.targets import LOSSES, FloatArray, Loss, Scale
 from gainful.ltrf.weights import check_saved
+from gainful.results import Note, Result, Table
 
 if TYPE_CHECKING:
     import altair
 
 SETTINGS = "ranker.json"
 FORMAT = 1
-Cut = Literal["threshold", "none", "bayes"]
 
 
 class Model(Protocol):
@@ -49,8 +51,8 @@ class Model(Protocol):
         """Write the weights into a folder that exists."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FRanker:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class FRanker(Result):
     """Ranks documents and leaves out those below its threshold.
 
     Parameters
@@ -83,7 +85,7 @@ class FRanker:
     cutoff: int
     threshold: float
     validation: Mapping[str, Any]
-    settings: Mapping[str, Any]
+    settings: results.Settings
     test: Mapping[str, float] | None = None
     calibration: Calibration | None = None
 
@@ -91,15 +93,28 @@ class FRanker:
         if math.isnan(self.threshold) or self.threshold == -math.inf:
             raise DataError(f"threshold: expected a number, or inf to show nothing, got {self.threshold}")
 
-    def __str__(self) -> str:
-        shown = f"shows scores ≥ {self.threshold:.4g}" if math.isfinite(self.threshold) else "shows nothing"
-        value = f"validation nDCGf@{self.cutoff} {self.validation['nDCGf']:.4f}"
-        seen = "" if self.test is None else f", test {self.test[f'nDCGf@{self.cutoff}']:.4f}"
-        known = " ".join(f"{name}={value}" for name, value in {"gains": self.scale, **self.settings}.items())
-        return f"f-ranker on {self.kind}, loss {self.loss}: {shown}; {value}{seen}; {known}"
+    def verdict(self) -> str:
+        """What it shows, and what that is worth."""
+        shown = f"shows documents from score {self.threshold:.4g} up" if self._shows() else "shows nothing"
+        measure = f"nDCGf@{self.cutoff}"
+        seen = "" if self.test is None else f", {self.test[measure]:.4f} on the test queries"
+        return (
+            f"The f-ranker (loss {self.loss}, {self.kind}) {shown}: {measure} {self.validation['nDCGf']:.4f} on the "
+            f"validation queries{seen}."
+        )
+
+    def _shows(self) -> bool:
+        return math.isfinite(self.threshold)
+
+    def tables(self) -> tuple[Table, ...]:
+        """What it is worth on the queries it was chosen on, and on those that it has not seen; then every round."""
+        rows = [("validation", f"nDCGf@{self.cutoff}", self.validation["nDCGf"])]
+        rows += [("test", name, value) for name, value in (self.test or {}).items()]
+        outcome = pl.DataFrame(rows, {"queries": pl.String, "measure": pl.String, "mean": pl.Float64}, orient="row")
+        return Table.of("outcome", outcome), Table.of("rounds", self.to_frame())
 
     def score(self, examples: Any) -> FloatArray:
-        """One score a document, in the order of `read_examples`."""
+        """One score per document, in the order of `read_examples`."""
         given = read_examples(examples, labelled=False)
         return self._scored(given, self._outputs(given))
 
@@ -118,36 +133,37 @@ class FRanker:
             scores = np.where(scores >= self.threshold, scores, np.nan) if cut == "threshold" else scores
         return given.run(scores, name or self.loss)
 
-    def remarks(self) -> list[str]:
-        """What one should know before using it."""
-        found = []
-        if min(self.scale.gains) >= 0:
-            found.append(
-                "note: no label has a negative gain: nothing is forbidden, and a threshold can only cost; say what "
-                "labels are worth, such as gains {0:-1,1:1}"
-            )
-        if self.threshold == math.inf:
-            found.append("note: showing nothing at all was best on the validation queries")
-        return found
+    def without_forbidden(self) -> list[Note]:
+        """What to know where no label has a negative gain."""
+        if min(self.scale.gains) < 0:
+            return []
+        text = (
+            "No label has a negative gain: nothing is forbidden, and a threshold can only cost; say what labels are "
+            f"worth, such as {setting('gains')} {{0:-1,1:1}}."
+        )
+        return [Note("nothing-forbidden", "", text)]
 
-    def to_dict(self) -> dict[str, object]:
-        """All but the weights, ready for JSON."""
+    def _notes(self) -> list[Note]:
+        nothing = "Showing nothing at all was best on the validation queries."
+        return [*self.without_forbidden(), *([] if self._shows() else [Note("shows-nothing", self.loss, nothing)])]
+
+    def _content(self) -> dict[str, Any]:
+        """All but the weights and the settings, ready for JSON."""
         return {
             "format": FORMAT,
             "kind": self.kind,
             "loss": self.loss,
             "gains": self.scale.to_dict(),
             "cutoff": self.cutoff,
-            "threshold": self.threshold if math.isfinite(self.threshold) else None,
+            "threshold": self.threshold if self._shows() else None,
             "validation": dict(self.validation),
             "test": None if self.test is None else dict(self.test),
             "calibration": None if self.calibration is None else self.calibration.to_dict(),
             "features": list(self.model.names),
-            "settings": dict(self.settings),
         }
 
     def to_frame(self) -> pl.DataFrame:
-        """A row a round of training: round, nDCGf of the validation queries at the best threshold of that round."""
+        """One row per round of training: round, nDCGf of the validation queries at the best threshold of that round."""
         values = self.validation["rounds"]
         return pl.DataFrame(
             {"round": range(1, len(values) + 1), "nDCGf": values}, schema_overrides={"nDCGf": pl.Float64}
@@ -186,7 +202,7 @@ class FRanker:
         try:
             draft.mkdir(parents=True)
             self.model.save(draft)
-            content = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+            content = json.dumps({**self._content(), "settings": dict(self.settings)}, indent=1, allow_nan=False)
             write_atomically(draft / SETTINGS, content + "\n")
             draft.rename(folder)
         except BaseException:
@@ -209,7 +225,7 @@ class FRanker:
                 "validation": dict(content["validation"]),
                 "test": None if content["test"] is None else dict(content["test"]),
                 "calibration": None if content["calibration"] is None else Calibration.of(content["calibration"]),
-                "settings": dict(content["settings"]),
+                "settings": training_settings(kind, content["loss"], dict(content["settings"])),
             }
             names = tuple(map(str, content["features"]))
         except (AttributeError, KeyError, TypeError, ValueError):
@@ -253,6 +269,11 @@ class FRanker:
             streams=streams(examples.frame["query_id"], examples.doc_ids, seed=self.settings["seed"]),
         )
         return found.astype(np.float32).astype(np.float64)
+
+
+def training_settings(kind: Kind, loss: Loss, given: Mapping[str, Any]) -> results.Settings:
+    """What repeats a training."""
+    return results.Settings(name="ltrf train", data=f"{kind}, loss {loss}", given=given)
 
 
 def check_new(folder: str | os.PathLike[str]) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from gainful.errors import GainfulError
 
-if TYPE_CHECKING:
-    from gainful.ltrf.data import Kind
-
+Kind = Literal["features", "text"]
+Cut = Literal["threshold", "none", "bayes"]
 Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce"]
 LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 
@@ -103,7 +102,7 @@ class Settings:
 
 def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """What two trainings do not have in common, by name."""
-    told = {
-        name: [repr(part[name]) if name in part else "-" for part in (known, wanted)] for name in {**wanted, **known}
+    values = {
+        name: [repr(each[name]) if name in each else "-" for each in (known, wanted)] for name in {**wanted, **known}
     }
-    return "; ".join(f"{name} {there} there, {here} here" for name, (there, here) in told.items() if there != here)
+    return "; ".join(f"{name} {there} there, {here} here" for name, (there, here) in values.items() if there != here)

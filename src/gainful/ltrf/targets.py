@@ -38,7 +38,7 @@ class Scale:
 
     def __str__(self) -> str:
         pairs = zip(self.labels, self.gains, strict=True)
-        return "{" + ",".join(f"{told(label)}:{told(gain)}" for label, gain in pairs) + "}"
+        return "{" + ",".join(f"{plain(label)}:{plain(gain)}" for label, gain in pairs) + "}"
 
     @classmethod
     def of(cls, gains: Mapping[float, float]) -> Scale:
@@ -67,8 +67,8 @@ class Scale:
         if not found.all():
             wrong = np.unique(given[~found])[:5].tolist()
             raise DataError(
-                f"expected labels {', '.join(map(told, sorted(self.labels)))}, got {', '.join(map(told, wrong))}: give "
-                "every label a gain"
+                f"expected labels {', '.join(map(plain, sorted(self.labels)))}, got {', '.join(map(plain, wrong))}: "
+                "give every label a gain"
             )
         return np.asarray(order[at], np.int64)
 
@@ -107,7 +107,7 @@ class Scale:
 
     def to_dict(self) -> dict[str, float]:
         """Label → gain, from worst to best."""
-        return {told(label): gain for label, gain in zip(self.labels, self.gains, strict=True)}
+        return {plain(label): gain for label, gain in zip(self.labels, self.gains, strict=True)}
 
 
 def read_scale(gains: Mapping[float, float] | str | None, labels: ArrayLike) -> Scale:
@@ -125,7 +125,7 @@ def read_scale(gains: Mapping[float, float] | str | None, labels: ArrayLike) -> 
     if gains is None:
         known = np.unique(np.asarray(labels, np.float64)).tolist()
         if len(known) < 2:
-            raise DataError(f"expected documents of at least 2 labels to learn from, got only label {told(known[0])}")
+            raise DataError(f"expected documents of at least 2 labels to learn from, got only label {plain(known[0])}")
         gains = {label: label for label in known}
     return Scale.of(gains)
 
@@ -138,7 +138,7 @@ def _parsed(text: str) -> dict[float, float]:
         except ValueError:
             raise GainfulError(f"gains: expected label:gain pairs such as {{-2:-10,0:0,1:1}}, got {text!r}") from None
         if label in found:
-            raise GainfulError(f"gains: expected every label once, got {told(label)} twice in {text!r}")
+            raise GainfulError(f"gains: expected every label once, got {plain(label)} twice in {text!r}")
         found[label] = gain
     return found
 
@@ -149,7 +149,7 @@ def check_loss(loss: str) -> None:
         raise GainfulError(f"loss: expected one of {', '.join(LOSSES)}, got {loss!r}.{did_you_mean(loss, LOSSES)}")
 
 
-def told(number: float) -> str:
+def plain(number: float) -> str:
     """A number, whole and no longer than it need be: 2 and not 2.0, but all of 0.1234567."""
     return repr(float(number)).removesuffix(".0")
 

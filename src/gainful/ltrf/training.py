@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import combinations
@@ -12,14 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gainful import results
 from gainful.data.run import Run
 from gainful.data.scores import Scores
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, GainfulError, GainfulWarning
 from gainful.ltrf.bayes import Calibration
 from gainful.ltrf.data import SPLIT, Examples, read_examples
-from gainful.ltrf.ranker import FRanker, Model
+from gainful.ltrf.ranker import FRanker, Model, training_settings
 from gainful.ltrf.settings import Settings
-from gainful.ltrf.targets import FloatArray, Loss, Scale, check_loss, read_scale
+from gainful.ltrf.targets import FloatArray, Loss, Scale, read_scale
 from gainful.ltrf.validation import Validation
 from gainful.tune import threshold as thresholds
 from gainful.verbs.evaluate import evaluate
@@ -28,79 +30,13 @@ from gainful.verbs.evaluate import evaluate
 _POINTS = 200
 
 
-class Parts(NamedTuple):
+class Splits(NamedTuple):
     """What is learnt from, what thresholds are chosen on, and what nobody has seen."""
 
     train: Examples
     validation: Examples
     test: Examples | None
     scale: Scale
-
-
-def train(
-    data: Any,
-    *,
-    validation: Any = None,
-    test: Any = None,
-    loss: Loss = "ordinal",
-    gains: Mapping[float, float] | str | None = None,
-    cutoff: int = 3,
-    risk: float | None = None,
-    checkpoints: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    settings: Settings = Settings(),
-) -> FRanker:
-    """Train a ranker that also filters: the best epoch and the threshold are those of the highest validation nDCGf.
-
-    Parameters
-    ----------
-    data
-        What to learn from. Text: JSONL, CSV, TSV or Parquet (compressed or not) or a frame with the columns query_id,
-        query, doc_id, document and label. Features: a table with query_id, doc_id, label and a column a feature, or
-        LETOR/SVMlight lines.
-    validation
-        The same, of other queries, to choose the epoch and the threshold on. Without it, the queries of the data are
-        split at random: 64 % to learn from, 16 % to validate, 20 % to test.
-    test
-        The same, of still other queries: what the f-ranker is worth there.
-    loss
-        bce (is the gain above 0?), mse (the gain itself), ordinal (is it better than this label?), weighted-ordinal
-        (the same, weighted by what the step is worth), lambdarank (pairs, weighted by the change of nDCGf) or
-        lambdarank+bce.
-    gains
-        What each label is worth, such as {-2:-10,0:0,1:1,2:2}; below 0 for what must not be shown. Without it, every
-        label is its own gain.
-    cutoff
-        Of nDCGf.
-    risk
-        The largest expected share of the first places (up to the cutoff) that hold a forbidden document, on another
-        query like those of the validation: the threshold is the best of those that keep to it. Half of the validation
-        queries, drawn at random, then choose the epoch, and the other half the threshold.
-    checkpoints
-        Text: keep the state after every epoch in this folder; if the training is cut off, the same call goes on from
-        there, to the same result.
-    seed
-        Where the random numbers start.
-    settings
-        How to train: learning rate, epochs and so on.
-
-    Returns
-    -------
-    FRanker
-        Ranks, filters, saves and loads.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> labels = [2, -1, 1] * 40
-    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
-    >>> ranker = train(pl.DataFrame(rows), gains={-1: -10, 1: 1, 2: 2}, settings=Settings(rounds=5))
-    >>> ranker.kind, ranker.test["nDCGf@3"], len(ranker.rank(pl.DataFrame(rows)))
-    ('features', 1.0, 80)
-    """
-    check_loss(loss)
-    parts = prepare(data, validation, test, gains=gains, cutoff=cutoff, seed=seed)
-    return train_parts(parts, loss, cutoff=cutoff, risk=risk, checkpoints=checkpoints, seed=seed, settings=settings)
 
 
 def prepare(
@@ -112,7 +48,7 @@ def prepare(
     cutoff: int,
     seed: int,
     need_test: bool = False,
-) -> Parts:
+) -> Splits:
     """Read, split and check all that a training needs, before it starts.
 
     Parameters
@@ -144,11 +80,11 @@ def prepare(
         part.check(scale)
         if part.kind != examples.kind:
             raise DataError(f"{part.name}: expected {examples.kind}, as in {examples.name}, got {part.kind}")
-    return Parts(examples, held, unseen, scale)
+    return Splits(examples, held, unseen, scale)
 
 
 def _check_apart(given: Mapping[str, Examples | None]) -> None:
-    """Refuse a query that stands in two parts: what it was learnt or chosen on would be tested on it."""
+    """Refuse a query that stands in two splits: what it was learnt or chosen on would be tested on it."""
     for (name, one), (other_name, other) in combinations(given.items(), 2):
         if one is None or other is None or one.kind != other.kind:
             continue
@@ -162,8 +98,8 @@ def _check_apart(given: Mapping[str, Examples | None]) -> None:
             )
 
 
-def train_parts(
-    parts: Parts,
+def train_on(
+    splits: Splits,
     loss: Loss,
     *,
     cutoff: int,
@@ -172,10 +108,10 @@ def train_parts(
     seed: int,
     settings: Settings,
 ) -> FRanker:
-    """Train on parts that are ready; for the rest see `train`."""
-    kind, scale = parts.train.kind, parts.scale
+    """Train on splits that are ready; for the rest see `train`."""
+    kind, scale = splits.train.kind, splits.scale
     # What chose the epoch cannot promise anything about other queries: the threshold then gets queries of its own.
-    selection, validation = (parts.validation,) * 2 if risk is None else _halves(parts.validation, risk, seed)
+    selection, validation = (splits.validation,) * 2 if risk is None else _halves(splits.validation, risk, seed)
     known = settings.of(kind)
     model: Model
     if kind == "text":
@@ -183,14 +119,14 @@ def train_parts(
 
         kept = None if checkpoints is None else Path(checkpoints)
         model, rounds = train_text(
-            parts.train, selection, loss, scale, cutoff=cutoff, seed=seed, checkpoints=kept, **known
+            splits.train, selection, loss, scale, cutoff=cutoff, seed=seed, checkpoints=kept, **known
         )
     else:
         from gainful.ltrf.features import train_features
 
         if checkpoints is not None:
             raise GainfulError("checkpoints: is for text; training on features takes seconds, and starts anew")
-        model, rounds = train_features(parts.train, selection, loss, scale, cutoff=cutoff, seed=seed, **known)
+        model, rounds = train_features(splits.train, selection, loss, scale, cutoff=cutoff, seed=seed, **known)
     outputs = model.outputs(validation)
     scores = scale.document_score(loss, outputs)
     judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
@@ -206,14 +142,14 @@ def train_parts(
     }
     threshold = best.threshold
     if risk is not None:
-        cut = thresholds.fit(
+        fitted = thresholds.fit(
             qrels, run, measure=f"nDCGf@{cutoff}", risk=risk, resamples=1, folds=2, repeats=1, seed=seed
         )
-        threshold = cut.threshold
-        found["nDCGf"] = float(cut.curve.score[cut.number])
+        threshold = float(fitted.curve.thresholds[fitted.number])  # the lowest score kept, also where all are
+        found["nDCGf"] = float(fitted.curve.score[fitted.number])
         found["risk"] = {
             "at most": risk,
-            "bound": None if cut.safe_from is None else cut.safe_from[1],
+            "bound": None if fitted.safe_from is None else fitted.safe_from[1],
             "queries": len(validation.sizes),
         }
     ranker = FRanker(
@@ -225,15 +161,26 @@ def train_parts(
         threshold=threshold,
         validation=found,
         calibration=_calibration(scale, loss, outputs, validation),
-        settings=repeated_by(parts, seed, settings, risk),
+        settings=training_settings(kind, loss, repeated_by(splits, seed, settings, risk)),
     )
-    return ranker if parts.test is None else tested(ranker, parts.test)
+    return ranker if splits.test is None else tested(ranker, splits.test)
 
 
-def repeated_by(parts: Parts, seed: int, settings: Settings, risk: float | None = None) -> dict[str, Any]:
+def settings_of(function: Callable[..., Any], given: Mapping[str, Any], splits: Splits) -> results.Settings:
+    """What repeats a result of `function`, which was called with `given`, beside the data."""
+    unseen = "" if splits.test is None else f", {len(splits.test.sizes)} to test"
+    data = f"{len(splits.train.sizes)} queries to learn from, {len(splits.validation.sizes)} to validate{unseen}"
+    known = results.Settings.of(function, given, data=data)
+    left_out = ("validation", "test", "folder", "settings")
+    values = {name: value for name, value in known.items() if name not in left_out}
+    values |= {"gains": str(splits.scale), **given["settings"].of(splits.train.kind)}
+    return replace(known, name=f"ltrf {function.__name__}", given=values)
+
+
+def repeated_by(splits: Splits, seed: int, settings: Settings, risk: float | None = None) -> dict[str, Any]:
     """What repeats a training: all settings, what they were applied to, and by what."""
-    known = settings.of(parts.train.kind)
-    if parts.train.kind == "text":
+    known = settings.of(splits.train.kind)
+    if splits.train.kind == "text":
         from gainful.ltrf.text import made_by
 
         known |= made_by(known["model"], known["device"])
@@ -242,15 +189,15 @@ def repeated_by(parts: Parts, seed: int, settings: Settings, risk: float | None 
     return {
         **known,
         "risk": risk,
-        "training_data": parts.train.fingerprint(),
-        "validation_data": parts.validation.fingerprint(),
+        "training_data": splits.train.fingerprint(),
+        "validation_data": splits.validation.fingerprint(),
         "seed": seed,
     }
 
 
 def tested(ranker: FRanker, test: Examples) -> FRanker:
     """The f-ranker with what it is worth on queries that it has not seen."""
-    scores = evaluate_parts(test, [ranker.rank(test)], ranker.scale, ranker.cutoff)
+    scores = evaluate_examples(test, [ranker.rank(test)], ranker.scale, ranker.cutoff)
     return replace(ranker, test=dict(zip(scores.measures, scores.summary()[:, 0].tolist(), strict=True)))
 
 
@@ -267,9 +214,12 @@ def measures(scale: Scale, cutoff: int) -> list[str]:
     ]
 
 
-def evaluate_parts(examples: Examples, runs: Iterable[Run], scale: Scale, cutoff: int) -> Scores:
+def evaluate_examples(examples: Examples, runs: Iterable[Run], scale: Scale, cutoff: int) -> Scores:
     """Score runs against the gains of examples; a query of which nothing is shown is an empty list."""
-    scores = evaluate(examples.qrels(scale), list(runs), measures(scale, cutoff), missing="empty")
+    with warnings.catch_warnings():
+        # Baselines are empty or shuffled on purpose.
+        warnings.simplefilter("ignore", GainfulWarning)
+        scores = evaluate(examples.qrels(scale), list(runs), measures(scale, cutoff), missing="empty")
     # nDCG0 is nDCG by its other name, and what is good was said by the gains.
     return replace(scores, measures=tuple(name.partition("(")[0] for name in measures(scale, cutoff)), spellings={})
 

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gainful.ltrf.targets import FloatArray, NotFiniteError, Scale, discounts
-
-# Means that differ by less are equal: the same numbers were added in another order.
-_CLOSE = 1e-10
+from gainful.tune.threshold.choose import last_best
 
 
 class Best(NamedTuple):
@@ -30,13 +28,13 @@ class Validation:
     scale
         Labels and gains.
     labels
-        One a document, the documents of a query side by side.
+        One per document, the documents of a query side by side.
     sizes
         How many documents each query has.
     cutoff
         Of nDCGf.
     doc_ids
-        One a document: of equal scores the later id goes first, as everywhere; without, the order given.
+        One per document: of equal scores the later id goes first, as everywhere; without, the order given.
     """
 
     def __init__(
@@ -73,7 +71,7 @@ class Validation:
         last = np.append(falling[1:] != falling[:-1], True)  # documents of equal score are kept together
         values = np.concatenate([[self.empty], (self.empty + np.cumsum(won[order]))[last]])
         thresholds = np.concatenate([[math.inf], falling[last]])
-        at = int(np.flatnonzero(values >= values.max() - _CLOSE)[-1])
+        at = int(last_best(values))
         kept = thresholds[at]
         halfway = (kept + thresholds[at + 1]) / 2 if 0 < at < len(thresholds) - 1 else kept
         return Best(float(values[at]), float(halfway))

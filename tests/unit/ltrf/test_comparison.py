@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
@@ -17,7 +18,7 @@ import gainful as gf
 import planted as world
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf.targets import Scale
-from gainful.ltrf.training import evaluate_parts
+from gainful.ltrf.training import evaluate_examples
 
 pytest.importorskip("lightgbm")
 
@@ -99,12 +100,28 @@ def test_curves_pass_through_the_table(found):
         assert curve.score[at] == pytest.approx(found.scores.summary()[0, found.models.index(loss)], abs=1e-12)
 
 
+def test_printed(found):
+    means = found.scores.summary()[0]
+    best = int(means.argmax())
+    assert found.verdict().startswith(f"{found.models[best]} has the highest nDCGf@3 on the 50 test queries, ")
+    (table,) = found.compact()
+    assert [row[1] for row in table.cells()] == list(found.models)
+    assert [row[0] for row in table.cells()] == [chr(ord("a") + at) for at in range(len(found.models))]
+    better = found.tests["nDCGf@3"].better(0.05)
+    assert [len(row[3]) for row in table.cells()] == better.sum(axis=1).tolist()
+    assert (best, 2) in table.best
+    assert found.notes()[0].code == "letters"
+    assert "p &lt; 0.05 after the correction holm" in found._repr_html_()
+    assert found.to_pandas()["model"].tolist() == list(found.models)
+
+
 def test_exports(found):
     content = json.loads(json.dumps(found.to_dict()))
     assert [row["model"] for row in content["models"]] == list(found.models)
     assert content["gains"] == {"-2": -10.0, "0": 0.0, "1": 1.0, "2": 2.0}
-    assert list(content)[-1] == "seed"
-    assert str(found).startswith("6 losses on 160 queries, thresholds from 40, tested on 50; cutoff=3 correction=holm ")
+    assert content["settings"]["seed"] == 0
+    line = str(found).splitlines()[-1]
+    assert line.startswith("ltrf compare: 160 queries to learn from, 40 to validate, 50 to test; losses=bce,")
     chart = found.chart().to_json()
     assert all(name in chart for name in ("lambdarank+bce", "filter-only", "good documents filtered"))
 
@@ -163,7 +180,12 @@ class TestSearch:
         assert gf.ltrf.tune(frame, **options).to_dict() == found.to_dict()
         assert "test" in str(found)
         assert found.ranker.test is not None
-        assert str(found).startswith("best of 4 trials, loss lambdarank+bce: learning_rate=")
+        (table,) = found.compact()
+        assert table.best == {(found.best, 4)}
+        assert [column.header for column in table.columns][-1] == "validation nDCGf@3"
+        assert found.verdict().startswith(f"Trial {found.best + 1} of 4 is the best: learning_rate ")
+        assert str(found).splitlines()[-1].startswith("ltrf tune: ")
+        assert found.verdict() in html.unescape(found._repr_html_())
         assert "4 trials of lambdarank+bce" in found.chart().to_json()
         json.dumps(found.to_dict())
 
@@ -201,10 +223,10 @@ def test_nothing_is_imported_before_it_is_used():
 
 
 def test_public_names():
-    assert set(gf.ltrf.__all__) == set(gf.ltrf._HOME) == set(dir(gf.ltrf))
+    assert set(gf.ltrf.__all__) == set(dir(gf.ltrf))
     for name in gf.ltrf.__all__:
         assert (getattr(gf.ltrf, name).__doc__ or "").strip(), name
-    with pytest.raises(AttributeError, match=r"module 'gainful\.ltrf' has no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match=r"No gainful\.ltrf attribute nothing"):
         gf.ltrf.nothing  # noqa: B018
     assert "ltrf" in dir(gf)
 
@@ -215,7 +237,7 @@ def test_good_and_forbidden_are_said_by_the_gains():
     frame = pl.DataFrame({"qid": ["q"] * 4, "docno": list("abcd"), "label": [0, 1, 2, 3], "f": [0.0] * 4})
     examples = gf.ltrf.read_examples(frame)
     run = examples.run(np.array([0.1, 0.9, math.nan, 0.5]), "x")  # b, d, a; c is filtered
-    scores = evaluate_parts(examples, [run], scale, 3)
+    scores = evaluate_examples(examples, [run], scale, 3)
     log = math.log2
     gained, best, worst = -1 + 1 / log(3) - 4 / log(4), 1 + 0.25 / log(3), -4 - 1 / log(3)
     low = -4 - 1 / log(3) + 0.25 / log(4)  # the worst three of the pool, in the worst order

@@ -79,7 +79,7 @@ class TestLearns:
         found = gf.ltrf.train(frames[0], validation=frames[1], settings=QUICK)
         assert found.scale.to_dict() == {"-2": -2.0, "0": 0.0, "1": 1.0, "2": 2.0}
         assert found.test is None
-        assert found.remarks() == []
+        assert found.notes() == ()
 
     def test_split(self, frames):
         """150 queries: 96 to learn from, 24 to validate, 30 to test."""
@@ -134,12 +134,17 @@ class TestLearns:
 
 
 class TestResult:
-    def test_line(self, ranker):
-        assert str(ranker).startswith(
-            f"f-ranker on features, loss ordinal: shows scores ≥ {ranker.threshold:.4g}; "
-            f"validation nDCGf@3 {ranker.validation['nDCGf']:.4f}, test {ranker.test['nDCGf@3']:.4f}; "
-            "gains={-2:-10,0:0,1:1,2:2} learning_rate=0.05 "
+    def test_printed(self, ranker):
+        assert ranker.verdict() == (
+            f"The f-ranker (loss ordinal, features) shows documents from score {ranker.threshold:.4g} up: nDCGf@3 "
+            f"{ranker.validation['nDCGf']:.4f} on the validation queries, {ranker.test['nDCGf@3']:.4f} on the test "
+            "queries."
         )
+        assert str(ranker).splitlines()[-1].startswith("ltrf train: features, loss ordinal; learning_rate=0.05 ")
+        cells = ranker.compact()[0].cells()
+        assert cells[0] == ["validation", "nDCGf@3", f"{ranker.validation['nDCGf']:.4f}"]
+        assert [row[:2] for row in cells[1:]] == [["test", name] for name in ranker.test]
+        assert "<td>validation</td>" in ranker._repr_html_()
 
     def test_exports(self, ranker):
         json.dumps(ranker.to_dict(), allow_nan=False)
@@ -148,18 +153,25 @@ class TestResult:
         assert frame["nDCGf"].to_list() == ranker.validation["rounds"]
         assert "Where the f-ranker (ordinal) cuts" in ranker.chart().to_json()
 
-    def test_remarks(self):
+    def test_notes(self):
         frame = pl.DataFrame({"qid": range(60), "docno": range(60), "label": [0, 1] * 30, "f": [0.0, 1.0] * 30})
         found = gf.ltrf.train(frame, settings=QUICK)
-        assert found.remarks() == [
-            "note: no label has a negative gain: nothing is forbidden, and a threshold can only cost; say what labels "
-            "are worth, such as gains {0:-1,1:1}"
+        assert [note.text for note in found.notes()] == [
+            "No label has a negative gain: nothing is forbidden, and a threshold can only cost; say what labels are "
+            "worth, such as gains {0:-1,1:1}."
         ]
         useless = frame.with_columns(f=pl.Series([1.0] * 2 + [0.0] * 58), label=pl.Series([-5, -5, 1] * 20))
         found = gf.ltrf.train(useless, settings=QUICK)
         assert found.threshold == math.inf
-        assert found.remarks() == ["note: showing nothing at all was best on the validation queries"]
-        assert "shows nothing" in str(found)
+        assert [note.text for note in found.notes()] == ["Showing nothing at all was best on the validation queries."]
+        assert "shows nothing" in found.verdict()
+
+
+def test_within_the_risk_everything_may_be_shown():
+    frame = pl.DataFrame({"qid": range(60), "docno": range(60), "label": [0, 1] * 30, "f": [0.0, 1.0] * 30})
+    found = gf.ltrf.train(frame, risk=0.2, settings=QUICK)
+    assert len(found.rank(frame)) == 60
+    assert found.threshold == found.score(frame).min()
 
 
 class TestFolder:

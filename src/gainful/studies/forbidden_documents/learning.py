@@ -12,8 +12,9 @@ import polars as pl
 
 from gainful.analyses.boundedness import boundedness
 from gainful.errors import GainfulError
-from gainful.ltrf.comparison import LossComparison, compare
+from gainful.ltrf.comparison import LossComparison
 from gainful.ltrf.data import Examples
+from gainful.ltrf.functions import compare
 from gainful.ltrf.targets import Scale, read_scale
 from gainful.studies.findings import Finding, decide, each
 from gainful.verbs.evaluate import evaluate

@@ -1,0 +1,289 @@
+"""Learning to rank and filter: the functions; what they need is imported when they are called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gainful.ltrf.settings import LOSSES, Cut, Loss, Settings
+from gainful.stats.choices import Correction
+
+if TYPE_CHECKING:
+    from gainful.data.run import Run
+    from gainful.ltrf.comparison import LossComparison
+    from gainful.ltrf.ranker import FRanker
+    from gainful.ltrf.search import Search
+
+
+def train(
+    data: Any,
+    *,
+    validation: Path | Any = None,
+    test: Path | Any = None,
+    loss: Loss = "ordinal",
+    gains: Mapping[float, float] | str | None = None,
+    cutoff: int = 3,
+    risk: float | None = None,
+    checkpoints: Path | str | None = None,
+    seed: int = 0,
+    settings: Settings = Settings(),
+) -> FRanker:
+    """Train a ranker that also filters: the best epoch and the threshold are those of the highest validation nDCGf.
+
+    Parameters
+    ----------
+    data
+        What to learn from. Text: JSONL, CSV, TSV or Parquet (compressed or not) with the columns query_id, query,
+        doc_id, document and label. Features: a table with query_id, doc_id, label and one column per feature, or
+        LETOR/SVMlight lines.
+    validation
+        The same, of other queries, to choose the epoch and the threshold on. Without it, the queries of the data are
+        split at random: 64 % to learn from, 16 % to validate, 20 % to test.
+    test
+        The same, of still other queries: what the f-ranker is worth there.
+    loss
+        bce (is the gain above 0?), mse (the gain itself), ordinal (is it better than this label?), weighted-ordinal
+        (the same, weighted by what the step is worth), lambdarank (pairs, weighted by the change of nDCGf) or
+        lambdarank+bce.
+    gains
+        What each label is worth, such as {-2:-10,0:0,1:1,2:2}; below 0 for what must not be shown. Without it, every
+        label is its own gain.
+    cutoff
+        Of nDCGf.
+    risk
+        The largest expected share of the first places (up to the cutoff) that hold a forbidden document, on another
+        query like those of the validation: the threshold is the best of those that keep to it. Half of the validation
+        queries, drawn at random, then choose the epoch, and the other half the threshold.
+    checkpoints
+        Text: keep the state after every epoch in this folder; if the training is cut off, the same call goes on from
+        there, to the same result.
+    seed
+        Where the random numbers start.
+    settings
+        How to train: learning rate, epochs and so on.
+
+    Returns
+    -------
+    FRanker
+        Ranks, filters, saves and loads.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> labels = [2, -1, 1] * 40
+    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
+    >>> import gainful as gf
+    >>> ranker = gf.ltrf.train(pl.DataFrame(rows), gains={-1: -10, 1: 1, 2: 2}, settings=gf.ltrf.Settings(rounds=5))
+    >>> ranker.kind, ranker.test["nDCGf@3"], len(ranker.rank(pl.DataFrame(rows)))
+    ('features', 1.0, 80)
+    """
+    from gainful.ltrf.targets import check_loss
+    from gainful.ltrf.training import prepare, train_on
+
+    check_loss(loss)
+    splits = prepare(data, validation, test, gains=gains, cutoff=cutoff, seed=seed)
+    return train_on(splits, loss, cutoff=cutoff, risk=risk, checkpoints=checkpoints, seed=seed, settings=settings)
+
+
+def score(
+    ranker: FRanker | str | os.PathLike[str],
+    data: Any,
+    *,
+    cut: Cut = "threshold",
+    name: str | None = None,
+    device: str | None = None,
+) -> Run:
+    """Rank documents with an f-ranker, and leave out what must not be shown.
+
+    Parameters
+    ----------
+    ranker
+        What `train` returned, or the folder that it was saved to.
+    data
+        The documents, as for training; labels are not needed.
+    cut
+        threshold (documents at or above the f-ranker's threshold), none (all documents, ranked) or bayes (for every
+        query what is expected to add to its nDCGf; experimental, for ordinal losses).
+    name
+        Of the run; the loss if not given.
+    device
+        Text: cpu, cuda, cuda:1 (a GPU by its number) or mps; by default the best there is.
+
+    Returns
+    -------
+    Run
+        The documents that are shown, with their scores. Queries may be empty, and gone.
+
+    Examples
+    --------
+    >>> import gainful as gf
+    >>> import polars as pl
+    >>> labels = [2, -1, 1] * 40
+    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
+    >>> rows = pl.DataFrame(rows)
+    >>> ranker = gf.ltrf.train(rows, settings=gf.ltrf.Settings(rounds=5))
+    >>> gf.ltrf.score(ranker, rows.drop("label")), gf.ltrf.score(ranker, rows, cut="none", name="all")
+    (Run('ordinal': 80 documents, 40 topics), Run('all': 120 documents, 40 topics))
+    """
+    from gainful.errors import GainfulError
+    from gainful.ltrf.ranker import FRanker
+
+    if isinstance(ranker, FRanker):
+        if device is not None:
+            raise GainfulError("device: is chosen where an f-ranker is loaded; give its folder, or leave it out")
+        return ranker.rank(data, cut=cut, name=name)
+    return FRanker.load(ranker, device=device).rank(data, cut=cut, name=name)
+
+
+def compare(
+    data: Any,
+    *,
+    validation: Path | Any = None,
+    test: Path | Any = None,
+    losses: Sequence[Loss] = LOSSES,
+    gains: Mapping[float, float] | str | None = None,
+    cutoff: int = 3,
+    bayes: bool = False,
+    correction: Correction = "holm",
+    folder: Path | str | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+    settings: Settings = Settings(),
+) -> LossComparison:
+    """Compare losses and baselines that rank and filter, on queries that none of them has seen.
+
+    Parameters
+    ----------
+    data
+        What to learn from. Text: JSONL, CSV, TSV or Parquet (compressed or not) with the columns query_id, query,
+        doc_id, document and label. Features: a table with query_id, doc_id, label and one column per feature, or
+        LETOR/SVMlight lines.
+    validation, test
+        The same, of other queries, to choose epoch and threshold on, and to compare on. Without them, the queries of
+        the data are split at random: 64 % to learn from, 16 % to validate, 20 % to test.
+    losses
+        Which ones to train: bce, mse, ordinal, weighted-ordinal, lambdarank, lambdarank+bce.
+    gains
+        What each label is worth, such as {-2:-10,0:0,1:1,2:2}; below 0 for what must not be shown. Without it, every
+        label is its own gain.
+    cutoff
+        Of the measures.
+    bayes
+        Also cut the ordinal models query by query, at what is expected to add to nDCGf (experimental).
+    correction
+        For testing many pairs: holm, bonferroni, bh (Benjamini-Hochberg) or none.
+    folder
+        Keep the f-rankers here, one folder each; one that is there already is not trained again, and one on text that
+        was cut off goes on from its last epoch.
+    alpha
+        A difference is significant if its corrected p-value is below this.
+    seed
+        Where the random numbers start.
+    settings
+        How to train: learning rate, epochs and so on.
+
+    Returns
+    -------
+    LossComparison
+        The table of all models, paired t-tests between them, and the curves behind it.
+
+    Notes
+    -----
+    The baselines: filter-all shows nothing; filter-none shows everything, shuffled; rank-only is the ordinal model
+    without its threshold; filter-only is the BCE model with what it keeps shuffled. The last two are there if their
+    loss is. Good is what has a gain above 0, forbidden what has one below 0.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> labels = [2, -1, 1] * 40
+    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
+    >>> import gainful as gf
+    >>> found = gf.ltrf.compare(pl.DataFrame(rows), losses=["ordinal"], settings=gf.ltrf.Settings(rounds=5))
+    >>> found.to_frame().select("model", pl.col("nDCGf@3").round(3)).rows()
+    [('filter-all', 0.275), ('filter-none', ...), ('rank-only', 0.862), ('ordinal', 1.0)]
+    """
+    from gainful.ltrf.comparison import compare_losses
+
+    return compare_losses(data, validation, test, locals())
+
+
+def tune(
+    data: Any,
+    *,
+    validation: Path | Any = None,
+    test: Path | Any = None,
+    loss: Loss = "ordinal",
+    gains: Mapping[float, float] | str | None = None,
+    cutoff: int = 3,
+    trials: int = 10,
+    learning_rates: tuple[float, float] | None = None,
+    batch_sizes: Sequence[int] = (8, 16, 32, 64),
+    leaf_counts: Sequence[int] = (7, 15, 31, 63, 127),
+    gammas: tuple[float, float] = (0.1, 10.0),
+    seed: int = 0,
+    settings: Settings = Settings(),
+) -> Search:
+    """Search at random for settings that make an f-ranker better; the validation nDCGf decides.
+
+    Parameters
+    ----------
+    data
+        What to learn from. Text: JSONL, CSV, TSV or Parquet (compressed or not) with the columns query_id, query,
+        doc_id, document and label. Features: a table with query_id, doc_id, label and one column per feature, or
+        LETOR/SVMlight lines.
+    validation
+        The same, of other queries, to choose settings, epoch and threshold on. Without it, the queries of the data are
+        split at random: 64 % to learn from, 16 % to validate, 20 % to test.
+    test
+        The same, of still other queries: what the best f-ranker is worth there.
+    loss
+        bce, mse, ordinal, weighted-ordinal, lambdarank or lambdarank+bce.
+    gains
+        What each label is worth, such as {-2:-10,0:0,1:1,2:2}; below 0 for what must not be shown. Without it, every
+        label is its own gain.
+    cutoff
+        Of nDCGf.
+    trials
+        How many trainings; the first one takes the settings as they are.
+    learning_rates
+        From where to where; drawn evenly on a logarithmic scale. By default 5e-6 to 1e-4 for text, 0.01 to 0.3 for
+        features.
+    batch_sizes
+        Text: which ones to draw from.
+    leaf_counts
+        Features: leaves of a tree, to draw from.
+    gammas
+        From where to where, for the loss lambdarank+bce.
+    seed
+        Where the random numbers start, those of the search and of every training.
+    settings
+        How to train: what is not searched, and where to begin.
+
+    Returns
+    -------
+    Search
+        All trials, and the best f-ranker.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> labels = [2, -1, 1] * 40
+    >>> rows = {"query_id": [n // 3 for n in range(120)], "doc_id": range(120), "label": labels, "f": labels}
+    >>> import gainful as gf
+    >>> found = gf.ltrf.tune(pl.DataFrame(rows), trials=2, settings=gf.ltrf.Settings(rounds=5))
+    >>> found.best, found.ranker.test["nDCGf@3"]
+    (0, 1.0)
+    """
+    from gainful.ltrf.search import search
+
+    return search(data, validation, test, locals())
+
+
+def check_save(folder: Path) -> None:
+    """Refuse, before any long work, to save where something is already."""
+    from gainful.ltrf.ranker import check_new
+
+    check_new(folder)
