@@ -108,8 +108,8 @@ def made(command: Command) -> Callable[..., int | None]:
     shell = load(command.special) if command.special else None
     options = {option.name: option for option in _options(command, function, shell)}
     texts = {**parameter_texts(Options), **parameter_texts(Policies), **parameter_texts(Dask)}
-    for hint in _hints(function).values():
-        texts |= parameter_texts(hint) if dataclasses.is_dataclass(hint) else {}
+    for name, hint in _hints(function).items():
+        texts |= parameter_texts(hint) if dataclasses.is_dataclass(hint) and name != "return" else {}
     texts |= parameter_texts(function) | _TEXTS | (parameter_texts(shell) if shell else {})
     texts |= {"save": f"Write {command.saves}."} if command.saves else {}
     parameters = [option.parameter(texts.get(name, "")) for name, option in options.items()]
