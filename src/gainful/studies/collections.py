@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from gainful.data.notes import notes_of
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
 from gainful.data.simulate import simulate
@@ -70,6 +71,10 @@ class StudyCollection:
     def __str__(self) -> str:
         return f"{self.name} ({plural(len(self.qrels.topics), 'topic')}, {plural(len(self.runs), 'run')})"
 
+    def notes(self) -> tuple[Note, ...]:
+        """What must be known of the runs."""
+        return () if self.rankings is None else notes_of(self.rankings)
+
     def label_ratios(self) -> dict[float, float]:
         """Per label, its share among the judgments of a topic, averaged over the topics that have it."""
         judged = self.qrels.frame.filter(pl.col("relevance").is_not_null())
@@ -83,6 +88,19 @@ class StudyCollection:
             .sort("relevance")
         )
         return dict(ratios.iter_rows())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Found:
+    """What a study found for one collection, and by exhibit why it cannot be made of it; a study adds its own."""
+
+    one: StudyCollection
+    lacking: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """Of the collection."""
+        return self.one.name
 
 
 def load_collections(

@@ -13,7 +13,7 @@ import polars as pl
 
 from gainful.errors import DataError
 from gainful.results import Column, Kind, Table
-from gainful.studies.panels import panels
+from gainful.studies.panels import Axis, panels
 
 if TYPE_CHECKING:
     import altair
@@ -127,6 +127,30 @@ class Paper:
         made = self.exhibit(name, frame, values, brief=brief)
         drawn = panel.pop("drawn", lambda: frame)
         return replace(made, draw=lambda: panels(drawn(), title=made.title, **panel))
+
+    def lines(
+        self,
+        name: str,
+        frame: pl.DataFrame,
+        measures: Sequence[str],
+        *,
+        x: Axis,
+        y: Axis,
+        brief: pl.Expr,
+        values: Mapping[str, Any] = _NONE,
+    ) -> Exhibit:
+        """One line per column of measures, one panel per cutoff if there are any; `brief` says which rows to print."""
+        by_cutoff = "cutoff" in frame.columns
+
+        def drawn() -> pl.DataFrame:
+            index = ["collection", x.field, *(["cutoff"] if by_cutoff else [])]
+            long = frame.unpivot(measures, index=index, variable_name="measure", value_name=y.field)
+            return long.with_columns(at=pl.format("nDCG@{}", "cutoff")) if by_cutoff else long
+
+        at = {"column": "at"} if by_cutoff else {}
+        return self.figure(
+            name, frame, values=values, brief=frame.filter(brief), x=x, y=y, by="measure", drawn=drawn, **at
+        )
 
 
 @cache

@@ -67,7 +67,8 @@ class Study(Result):
         """A study of some collections; `further` ones are named that are not judgments and runs."""
         found = tuple(findings)
         judged = {finding.collection for finding in found if finding.holds is not None}
-        small = tuple(one.few for one in loaded if one.few is not None and one.name in judged)
+        notes = [Note(n.code, n.subject, f"{one.name}: {n.text}") for one in loaded for n in one.notes()]
+        notes += [one.few for one in loaded if one.few is not None and one.name in judged]
         data = "; ".join([*map(str, loaded), *further])
         return cls(
             name=settings.name.replace("_", "-"),
@@ -76,7 +77,7 @@ class Study(Result):
             exhibits=tuple(exhibits),
             findings=found,
             absent=absent,
-            settings=replace(settings, data=data, notes=small),
+            settings=replace(settings, data=data, notes=tuple(notes)),
         )
 
     def __getitem__(self, name: str) -> Exhibit:

@@ -65,7 +65,7 @@ def forbidden_documents(
     Returns
     -------
     Study
-        Exhibits, and which of the paper's findings hold.
+        Tables 3 to 5 and Figures 1 to 3 of the paper, with examples 2, 6 and 7, and which of its findings hold.
 
     Notes
     -----

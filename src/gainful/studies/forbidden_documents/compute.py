@@ -18,7 +18,7 @@ from gainful.analyses.stability import stability
 from gainful.analyses.stability.result import Stability
 from gainful.data.scores import Scores
 from gainful.results import Settings
-from gainful.studies.collections import StudyCollection, named
+from gainful.studies.collections import Found, StudyCollection, named
 from gainful.verbs.evaluate import evaluate
 
 NORMS = ("nDCGorg", "nDCGmin", "nDCGf")
@@ -69,33 +69,22 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
+class ForbiddenDocuments(Found):
     """All that was found for one collection; None for what it does not allow.
 
     Parameters
     ----------
-    one
-        The collection.
     lengths
         Per run, the mean, the standard deviation and the smallest number of judged documents returned for a topic.
     bounds
         Rankings outside of the range of nDCGmin.
     compared
         The three measures.
-    lacking
-        Exhibits that cannot be made, and why.
     """
 
-    one: StudyCollection
     lengths: pl.DataFrame | None
     bounds: Boundedness | None
     compared: Compared | None
-    lacking: dict[str, str]
-
-    @property
-    def name(self) -> str:
-        """Of the collection."""
-        return self.one.name
 
     def outside(self) -> pl.DataFrame:
         """Per cutoff, the shares of a run's rankings with an nDCGmin above 1 and below 0, averaged over runs."""
@@ -112,7 +101,7 @@ class Found:
         )
 
 
-def find(one: StudyCollection, settings: Settings) -> Found:
+def find(one: StudyCollection, settings: Settings) -> ForbiddenDocuments:
     """What a collection allows."""
     lacking: dict[str, str] = {}
     negative = [label for label in sorted(one.label_ratios()) if label < 0]
@@ -125,7 +114,7 @@ def find(one: StudyCollection, settings: Settings) -> Found:
         lacking |= dict.fromkeys(OF_PAIRS, one.too_few)
     gains = dict.fromkeys(negative, settings["forbidden"])
     with named(one.name):
-        return Found(
+        return ForbiddenDocuments(
             one=one,
             lengths=_lengths(one) if OF_LENGTHS[0] not in lacking else None,
             bounds=_bounds(one, gains, settings) if OF_BOUNDS[0] not in lacking else None,

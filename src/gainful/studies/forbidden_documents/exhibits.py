@@ -9,7 +9,7 @@ import polars as pl
 
 from gainful.charts import COLOURS, load_altair, styled
 from gainful.studies.exhibits import PUBLISHED, Exhibit, absences, read_paper
-from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, Found
+from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, ForbiddenDocuments
 from gainful.studies.forbidden_documents.learning import MEASURES, SIZES, Learnt
 from gainful.studies.panels import Axis, listed
 
@@ -23,7 +23,9 @@ _EXAMPLES = "needs examples to learn from: judged pairs of query and document"
 _BRIEF = (0.01, 0.05, 0.1)
 
 
-def exhibits_of(found: Sequence[Found], settings: Mapping[str, Any], learnt: Learnt | None) -> Iterator[Exhibit]:
+def exhibits_of(
+    found: Sequence[ForbiddenDocuments], settings: Mapping[str, Any], learnt: Learnt | None
+) -> Iterator[Exhibit]:
     """All that collections and examples allow, in the paper's order."""
     if learnt is not None:
         yield _sizes(learnt)
@@ -43,7 +45,7 @@ def exhibits_of(found: Sequence[Found], settings: Mapping[str, Any], learnt: Lea
         yield _losses(learnt)
 
 
-def absent(found: Sequence[Found], exhibits: Sequence[Exhibit], learnt: Learnt | None) -> dict[str, str]:
+def absent(found: Sequence[ForbiddenDocuments], exhibits: Sequence[Exhibit], learnt: Learnt | None) -> dict[str, str]:
     """Exhibits that could not be made, and why."""
     lacking = dict.fromkeys(("Table 2", "Table 6", "Table 7"), _EXAMPLES) if learnt is None else learnt.lacking
     return {"Table 1": _NEVER, **absences({one.name: one.lacking for one in found}, exhibits), **lacking}
@@ -54,7 +56,7 @@ def _sizes(learnt: Learnt) -> Exhibit:
     return _PAPER.exhibit("Table 2", [{**counts, **dict(zip(SIZES, learnt.sizes, strict=True))}])
 
 
-def _labels(found: Sequence[Found]) -> Exhibit:
+def _labels(found: Sequence[ForbiddenDocuments]) -> Exhibit:
     judged = {one.name: one.one.qrels.frame["relevance"].drop_nulls() for one in found}
     shares = {
         name: {f"label {label:g}": count / len(labels) for label, count in labels.value_counts().iter_rows()}
@@ -75,7 +77,7 @@ def _labels(found: Sequence[Found]) -> Exhibit:
     return _PAPER.exhibit("Table 3", rows)
 
 
-def _lengths(found: Sequence[Found]) -> Exhibit:
+def _lengths(found: Sequence[ForbiddenDocuments]) -> Exhibit:
     rows = [
         {"collection": one.name, **one.lengths.drop("run").mean().row(0, named=True)}
         for one in found
@@ -84,7 +86,7 @@ def _lengths(found: Sequence[Found]) -> Exhibit:
     return _PAPER.exhibit("Table 4", rows)
 
 
-def _bounds(found: Sequence[Found], forbidden: float, learnt: Mapping[str, Any] | None) -> Exhibit:
+def _bounds(found: Sequence[ForbiddenDocuments], forbidden: float, learnt: Mapping[str, Any] | None) -> Exhibit:
     rows = [
         {"collection": one.name, **row}
         for one in found
@@ -95,7 +97,7 @@ def _bounds(found: Sequence[Found], forbidden: float, learnt: Mapping[str, Any] 
     return _PAPER.exhibit("Table 5", [*rows, *([learnt] if learnt else [])], values)
 
 
-def _stability(found: Sequence[Found], settings: Mapping[str, Any]) -> Exhibit:
+def _stability(found: Sequence[ForbiddenDocuments], settings: Mapping[str, Any]) -> Exhibit:
     frame = pl.concat(
         pl.DataFrame(
             {
@@ -110,10 +112,11 @@ def _stability(found: Sequence[Found], settings: Mapping[str, Any]) -> Exhibit:
     x = Axis(field="topics", title="topics drawn", whole=True, own=True)
     y = Axis(field="value", title="error rate", format="%", zero=True)
     topics = pl.col("topics")
-    return _lines("Figure 1", frame, settings, x, y, (topics % 5 == 0) | (topics == topics.min().over("collection")))
+    some = (topics % 5 == 0) | (topics == topics.min().over("collection"))
+    return _PAPER.lines("Figure 1", frame, NORMS, x=x, y=y, brief=some, values=settings)
 
 
-def _sensitivity(found: Sequence[Found], settings: Mapping[str, Any]) -> Exhibit:
+def _sensitivity(found: Sequence[ForbiddenDocuments], settings: Mapping[str, Any]) -> Exhibit:
     frame = pl.concat(
         pl.DataFrame(
             {
@@ -127,19 +130,11 @@ def _sensitivity(found: Sequence[Found], settings: Mapping[str, Any]) -> Exhibit
     )
     x = Axis(field="level", title="level", tight=True)
     y = Axis(field="value", title="share of the pairs", format="%", domain=(0, 1))
-    return _lines("Figure 2", frame, settings, x, y, pl.col("level").is_in(_BRIEF))
+    brief = pl.col("level").is_in(_BRIEF)
+    return _PAPER.lines("Figure 2", frame, NORMS, x=x, y=y, brief=brief, values=settings)
 
 
-def _lines(name: str, frame: pl.DataFrame, settings: Mapping[str, Any], x: Axis, y: Axis, brief: pl.Expr) -> Exhibit:
-    """One line per measure; `brief` says which rows are printed."""
-
-    def drawn() -> pl.DataFrame:
-        return frame.unpivot(NORMS, index=["collection", x.field], variable_name="measure", value_name=y.field)
-
-    return _PAPER.figure(name, frame, values=settings, x=x, y=y, by="measure", drawn=drawn, brief=frame.filter(brief))
-
-
-def _reliability(found: Sequence[Found], cutoff: int) -> Exhibit:
+def _reliability(found: Sequence[ForbiddenDocuments], cutoff: int) -> Exhibit:
     analysed = [
         (one.name, norm, one.compared.reliable[one.compared.at(norm)])
         for one in found

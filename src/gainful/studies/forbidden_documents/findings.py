@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.data.rankings import FloatArray
 from gainful.studies.findings import Finding, decide, each
-from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, Compared, Found
+from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, Compared, ForbiddenDocuments
 
 # Curves that are this close, on average, are as good as each other.
 ALIKE = 0.01
@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 ALPHA = 0.05
 
 
-def findings(one: Found, settings: Mapping[str, Any]) -> Iterator[Finding]:
+def findings(one: ForbiddenDocuments, settings: Mapping[str, Any]) -> Iterator[Finding]:
     """All that can be looked for in what was found, in the paper's order."""
     shares = dict(one.outside().select("cutoff", "unbounded").iter_rows()) if one.bounds is not None else {}
     if one.compared is not None:

@@ -36,7 +36,7 @@ TESTED = ("optimal gain, optimal discount", *(f"{gain} gain, {discount} discount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
+class GainDiscount:
     """All that was found for one collection.
 
     Parameters
@@ -79,9 +79,9 @@ class Found:
         return self.gains.get(max(self.discounts)) if self.discounts else None
 
 
-def find(loaded: Sequence[StudyCollection], settings: Settings) -> list[Found]:
+def find(loaded: Sequence[StudyCollection], settings: Settings) -> list[GainDiscount]:
     """What the collections allow; refused if no discount can be sought in any."""
-    found = [Found(name=one.name, shares=label_shares(one, max(settings["discount_cutoffs"]))) for one in loaded]
+    found = [GainDiscount(name=one.name, shares=label_shares(one, max(settings["discount_cutoffs"]))) for one in loaded]
     work = [step for one, into in zip(loaded, found, strict=True) for step in steps(one, settings, into)]
     for step in track(work, len(work), "Searching gains and discounts"):
         step()
@@ -91,7 +91,7 @@ def find(loaded: Sequence[StudyCollection], settings: Settings) -> list[Found]:
     return found
 
 
-def steps(one: StudyCollection, settings: Settings, found: Found) -> list[Callable[[], None]]:
+def steps(one: StudyCollection, settings: Settings, found: GainDiscount) -> list[Callable[[], None]]:
     """What is to be done for a collection, one after another."""
     cutoff, discounts, gains = (settings[name] for name in ("cutoff", "discount_cutoffs", "gain_cutoffs"))
     topics, splits = len(one.qrels.topics), settings["splits"]
@@ -153,7 +153,7 @@ def _optimum(
     ).collections[0]
 
 
-def _pairs(one: StudyCollection, settings: Settings, found: Found) -> dict[int, Sensitivity]:
+def _pairs(one: StudyCollection, settings: Settings, found: GainDiscount) -> dict[int, Sensitivity]:
     """Figure 9: the best runs by nDCG with linear gains and the log2 discount, tested under four measures."""
     cutoff = settings["cutoff"]
     if cutoff not in found.both:

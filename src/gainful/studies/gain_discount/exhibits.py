@@ -10,7 +10,7 @@ import polars as pl
 
 from gainful.studies.exhibits import PUBLISHED, Exhibit, nearest, read_paper, stacked
 from gainful.studies.gain_discount import compute
-from gainful.studies.gain_discount.compute import GAINS, ORDER, TESTED, Found, gain_ratio, labels_above
+from gainful.studies.gain_discount.compute import GAINS, ORDER, TESTED, GainDiscount, gain_ratio, labels_above
 from gainful.studies.panels import Axis
 from gainful.tune.optimize.result import OPTIMAL, CollectionOptimum
 
@@ -26,7 +26,7 @@ _NEEDS = {
 }
 
 
-def exhibits_of(found: Sequence[Found], settings: Mapping[str, Any]) -> list[Exhibit]:
+def exhibits_of(found: Sequence[GainDiscount], settings: Mapping[str, Any]) -> list[Exhibit]:
     """All of them, in the paper's order; those that the data do not allow have no rows."""
     deep = {one.name: one.deep for one in found if one.deep is not None}
     gains = {one.name: one.deep_gain for one in found if one.deep_gain is not None}
@@ -50,7 +50,7 @@ def exhibits_of(found: Sequence[Found], settings: Mapping[str, Any]) -> list[Exh
     ]
 
 
-def absent(made: Sequence[Exhibit], found: Sequence[Found]) -> dict[str, str]:
+def absent(made: Sequence[Exhibit], found: Sequence[GainDiscount]) -> dict[str, str]:
     """Exhibits without rows, and why; then what could not be sought on each collection."""
     reasons = {kind: why for one in found for kind, why in one.failed}
     empty = (exhibit.name for exhibit in made if exhibit.frame.is_empty())
@@ -123,7 +123,7 @@ def _needed(name: str, parts: Mapping[str, CollectionOptimum], columns: Mapping[
     return _PAPER.exhibit(name, rows, {"phi": phi})
 
 
-def _ratios(found: Sequence[Found], cutoffs: Sequence[int]) -> Exhibit:
+def _ratios(found: Sequence[GainDiscount], cutoffs: Sequence[int]) -> Exhibit:
     rows, highest = [], []
     for one in found:
         for cutoff, part in one.gains.items():
@@ -152,7 +152,7 @@ def _ratios(found: Sequence[Found], cutoffs: Sequence[int]) -> Exhibit:
     return _PAPER.exhibit("Table 2", rows, brief=brief)
 
 
-def _labels(found: Sequence[Found]) -> Exhibit:
+def _labels(found: Sequence[GainDiscount]) -> Exhibit:
     frame = stacked(one.shares for one in found)
     return _PAPER.figure(
         "Figure 5",
@@ -232,7 +232,7 @@ def _orders(deep: Mapping[str, CollectionOptimum]) -> Exhibit:
     return _PAPER.exhibit("Table 4", rows)
 
 
-def _pairs(found: Sequence[Found], best: int) -> Exhibit:
+def _pairs(found: Sequence[GainDiscount], best: int) -> Exhibit:
     frame = stacked(
         pl.DataFrame(
             {

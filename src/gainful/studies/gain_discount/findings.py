@@ -13,7 +13,7 @@ from gainful.studies.gain_discount.compute import (
     DISCOUNTS,
     GAINS,
     TESTED,
-    Found,
+    GainDiscount,
     gain_ratio,
     labels_above,
     share_below,
@@ -27,7 +27,7 @@ ALMOST = 0.1
 ALPHA = 0.05
 
 
-def findings(one: Found, settings: Mapping[str, Any]) -> Iterator[Finding]:
+def findings(one: GainDiscount, settings: Mapping[str, Any]) -> Iterator[Finding]:
     """All that can be looked for in what was found, in the paper's order."""
     deep, gain, cutoff = one.deep, one.deep_gain, settings["cutoff"]
     if deep is not None:
@@ -48,7 +48,7 @@ def findings(one: Found, settings: Mapping[str, Any]) -> Iterator[Finding]:
         yield _most_pairs(one, cutoff)
 
 
-def _flatter(one: Found) -> Finding:
+def _flatter(one: GainDiscount) -> Finding:
     weights = {k: (share_below(part[OPTIMAL]), share_below(part["log2"])) for k, part in sorted(one.discounts.items())}
     return decide(
         one.name,
@@ -160,7 +160,7 @@ def _same_order_by_gain(name: str, part: CollectionOptimum) -> Finding:
     )
 
 
-def _most_pairs(one: Found, cutoff: int) -> Finding:
+def _most_pairs(one: GainDiscount, cutoff: int) -> Finding:
     tests = zip(("optimal", *TESTED[1:]), one.pairs[cutoff].tests, strict=True)
     power = {name: test.discriminative_power(ALPHA) for name, test in tests}
     return decide(

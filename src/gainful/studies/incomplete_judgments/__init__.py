@@ -50,7 +50,7 @@ def incomplete_judgments(
     Returns
     -------
     Study
-        Exhibits, and which of the paper's findings hold.
+        Figures 1 to 3 and Tables 1, 3, 4 and 5 of the paper, and which of its findings hold.
 
     Notes
     -----

@@ -12,7 +12,7 @@ from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.result import Curve, Robustness
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.results import Settings
-from gainful.studies.collections import StudyCollection, named
+from gainful.studies.collections import Found, StudyCollection, named
 
 MEASURES = ("bpref", "infAP", "nDCG")
 # What a curve has to exceed to be past its knee.
@@ -51,23 +51,14 @@ class Depleted:
         """The levels below that of all judgments, at which there is nothing to see."""
         return tuple(level for level in self.found.levels if level < 1)
 
-    def tau(self, measure: str) -> FloatArray:
-        """Mean τ over the trials, by level."""
-        return self.graded_tau(MEASURES.index(measure) - 2)
-
-    def graded_tau(self, weight: int) -> FloatArray:
-        """The same, of nDCG with the weight at that place; 0 is binary."""
-        means: FloatArray = self.found.taus.mean(axis=2)[weight + 2, : len(self.levels)]
+    def tau(self, at: int | str) -> FloatArray:
+        """Mean τ over the trials, by level, of a measure or of that at a place."""
+        means: FloatArray = self.found.taus.mean(axis=2)[_place(at), : len(self.levels)]
         return means
 
-    def decided(self, measure: str, what: str) -> FloatArray:
-        """Accuracy, g-mean or false positives, by level."""
-        return self.graded_decided(MEASURES.index(measure) - 2, what)
-
-    def graded_decided(self, weight: int, what: str) -> FloatArray:
-        """The same, of nDCG with the weight at that place; 0 is binary."""
-        cells = self.found.decisions[weight + 2][: len(self.levels)]
-        return np.array([getattr(cell, what) for cell in cells])
+    def decided(self, at: int | str, what: str) -> FloatArray:
+        """Accuracy, g-mean or false positives, by level, of a measure or of that at a place."""
+        return np.array([getattr(cell, what) for cell in self.found.decisions[_place(at)][: len(self.levels)]])
 
     def knee(self, measure: str, by: Curve, *, sustained: bool = False) -> float | None:
         """The lowest level at which a curve exceeds .9; sustained, from which on it does."""
@@ -87,37 +78,25 @@ class Depleted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
-    """All that was found for one collection.
+class IncompleteJudgments(Found):
+    """All that was found for one collection: with the runs that returned enough, what became of orders and decisions.
 
-    Parameters
-    ----------
-    one
-        The collection.
-    used
-        The same with the runs that returned enough.
-    depleted
-        What became of orders and decisions; None if that cannot be asked.
-    lacking
-        Exhibits that cannot be made, and why.
+    `depleted` is None if that cannot be asked.
     """
 
-    one: StudyCollection
     used: StudyCollection
     depleted: Depleted | None
-    lacking: dict[str, str]
-
-    @property
-    def name(self) -> str:
-        """Of the collection."""
-        return self.one.name
 
     def allowing(self, exhibit: str) -> list[Depleted]:
         """What an exhibit is made of; nothing if it cannot be made."""
         return [] if self.depleted is None or exhibit in self.lacking else [self.depleted]
 
 
-def find(one: StudyCollection, settings: Settings) -> Found:
+def _place(measure: int | str) -> int:
+    return MEASURES.index(measure) if isinstance(measure, str) else measure
+
+
+def find(one: StudyCollection, settings: Settings) -> IncompleteJudgments:
     """What a collection allows."""
     least = settings["least_returned"]
     used = replace(one, rankings=_complete(one.joined, least))
@@ -125,7 +104,7 @@ def find(one: StudyCollection, settings: Settings) -> Found:
         short = len(used.runs) < min(2, len(one.runs))
         why = used.too_few + (f" that returned {least:.0%} of what they could" if short else "")
         lacking = dict.fromkeys((*OF_ORDERS, *OF_DECISIONS, *OF_WEIGHTS), why)
-        return Found(one=one, used=used, depleted=None, lacking=lacking)
+        return IncompleteJudgments(one=one, used=used, depleted=None, lacking=lacking)
     rel = settings["rel"]
     of = "" if rel == 1 else f"(rel={rel!r})"
     with named(one.name):
@@ -135,7 +114,9 @@ def find(one: StudyCollection, settings: Settings) -> Found:
             weights=tuple(dict.fromkeys((1.0, *settings["weights"]))),  # 1 is binary
             **{name: settings[name] for name in ("levels", "trials", "rel", "pairs", "alpha", "seed")},
         )
-    return Found(one=one, used=used, depleted=Depleted(name=one.name, found=found), lacking=_lacking(found))
+    return IncompleteJudgments(
+        one=one, used=used, depleted=Depleted(name=one.name, found=found), lacking=_lacking(found)
+    )
 
 
 def _lacking(found: Robustness) -> dict[str, str]:

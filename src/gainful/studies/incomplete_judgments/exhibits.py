@@ -8,7 +8,7 @@ import polars as pl
 
 from gainful.analyses.robustness.result import Curve
 from gainful.studies.exhibits import Exhibit, read_paper
-from gainful.studies.incomplete_judgments.compute import KNEE, MEASURES, Depleted, Found, Labels
+from gainful.studies.incomplete_judgments.compute import KNEE, MEASURES, Depleted, IncompleteJudgments, Labels
 from gainful.studies.panels import Axis
 
 _PAPER = read_paper("incomplete_judgments")
@@ -17,7 +17,7 @@ _EXAMPLE = 0.3
 _LEVEL = Axis(field="level", title="share of the judgments that is kept", format="%", domain=(0, 1))
 
 
-def exhibits_of(found: Sequence[Found], rel: float) -> Iterator[Exhibit]:
+def exhibits_of(found: Sequence[IncompleteJudgments], rel: float) -> Iterator[Exhibit]:
     """All that the collections allow, in the paper's order."""
     orders, decisions, weights = (
         [depleted for one in found for depleted in one.allowing(name)] for name in ("Figure 1", "Figure 2", "Figure 3")
@@ -34,7 +34,7 @@ def exhibits_of(found: Sequence[Found], rel: float) -> Iterator[Exhibit]:
         yield _weights(weights)
 
 
-def _properties(found: Sequence[Found], rel: float) -> Exhibit:
+def _properties(found: Sequence[IncompleteJudgments], rel: float) -> Exhibit:
     rows = []
     for one, used in ((each.one, each.used) for each in found):
         labels = one.qrels.frame["relevance"].drop_nulls()

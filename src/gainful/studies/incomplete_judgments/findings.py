@@ -10,7 +10,7 @@ import numpy as np
 from gainful.analyses.robustness.result import Curve
 from gainful.data.rankings import FloatArray
 from gainful.studies.findings import Finding, decide, each
-from gainful.studies.incomplete_judgments.compute import KNEE, MEASURES, Depleted, Found
+from gainful.studies.incomplete_judgments.compute import KNEE, MEASURES, Depleted, IncompleteJudgments
 
 # 'As good as' forgives a point; 'about 1 %', what the paper says of graded and binary nDCG, is what rounds to it.
 AS_GOOD, ABOUT_ONE = 0.01, 0.015
@@ -18,7 +18,7 @@ AS_GOOD, ABOUT_ONE = 0.01, 0.015
 LOWEST, LOW = 0.05, 0.3
 
 
-def findings(one: Found) -> Iterator[Finding]:
+def findings(one: IncompleteJudgments) -> Iterator[Finding]:
     """All that can be looked for in what was found, in the paper's order."""
     for exhibit, of in (("Figure 1", of_orders), ("Figure 2", of_decisions), ("Figure 3", of_weights)):
         for depleted in one.allowing(exhibit):
@@ -100,11 +100,10 @@ def of_decisions(one: Depleted) -> Iterator[Finding]:
 
 def of_weights(one: Depleted) -> Iterator[Finding]:
     """What the paper says of binary and graded nDCG."""
-    curves: dict[str, list[FloatArray]] = {
-        "keeps the order of runs as binary nDCG does: τ": [one.graded_tau(at) for at in range(len(one.weights))],
-        "decides on pairs of runs as binary nDCG does: accuracy": [
-            one.graded_decided(at, "accuracy") for at in range(len(one.weights))
-        ],
+    places = range(2, 2 + len(one.weights))  # binary nDCG, then graded
+    curves = {
+        "keeps the order of runs as binary nDCG does: τ": [one.tau(at) for at in places],
+        "decides on pairs of runs as binary nDCG does: accuracy": [one.decided(at, "accuracy") for at in places],
     }
     for what, (binary, *graded) in curves.items():
         for weight, curve in zip(one.weights[1:], graded, strict=True):

@@ -45,7 +45,7 @@ def negative_labels(
     Returns
     -------
     Study
-        Exhibits, and which of the paper's findings hold.
+        Tables 1, 2a, 2b, 2d and Figures 2c, 2e, 2f of the paper, and which of its findings hold.
 
     Notes
     -----

@@ -16,7 +16,7 @@ from gainful.analyses.stability import stability
 from gainful.analyses.stability.result import Stability
 from gainful.data.scores import Scores
 from gainful.results import Settings
-from gainful.studies.collections import StudyCollection, named
+from gainful.studies.collections import Found, StudyCollection, named
 from gainful.verbs.evaluate import evaluate
 
 NORMS = ("nDCGorg", "nDCG0", "nDCGmin")
@@ -91,21 +91,14 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
+class NegativeLabels(Found):
     """All that was found for one collection; `compared` is None where runs cannot be set against each other."""
 
-    one: StudyCollection
     bounds: Boundedness
     compared: Compared | None
-    lacking: dict[str, str]
-
-    @property
-    def name(self) -> str:
-        """Of the collection."""
-        return self.one.name
 
 
-def find(one: StudyCollection, settings: Settings) -> Found:
+def find(one: StudyCollection, settings: Settings) -> NegativeLabels:
     """What a collection allows."""
     with named(one.name):
         bounds = boundedness(one.source, cutoff=settings["pool_depth"])
@@ -113,7 +106,7 @@ def find(one: StudyCollection, settings: Settings) -> Found:
         if not bounds.negative:
             lacking = dict.fromkeys(("Table 2a", *OF_RUNS), _NONE)
         compared = None if lacking else _compare(one, bounds, settings)
-        return Found(one=one, bounds=bounds, compared=compared, lacking=lacking)
+        return NegativeLabels(one=one, bounds=bounds, compared=compared, lacking=lacking)
 
 
 def _compare(one: StudyCollection, bounds: Boundedness, settings: Settings) -> Compared:

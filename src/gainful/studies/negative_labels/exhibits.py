@@ -8,7 +8,7 @@ from functools import partial
 import polars as pl
 
 from gainful.studies.exhibits import Exhibit, read_paper
-from gainful.studies.negative_labels.compute import NORMS, PAIRS, Compared, Found, pair_of
+from gainful.studies.negative_labels.compute import NORMS, PAIRS, Compared, NegativeLabels, pair_of
 from gainful.studies.panels import Axis
 
 _PAPER = read_paper("negative_labels")
@@ -19,7 +19,7 @@ _BRIEF_LEVELS = (0.01, 0.05, 0.1)
 _AS_DRAWN = ("nDCGmin", "nDCGorg", "nDCG0")
 
 
-def exhibits_of(found: Sequence[Found]) -> Iterator[Exhibit]:
+def exhibits_of(found: Sequence[NegativeLabels]) -> Iterator[Exhibit]:
     """All that the collections allow, in the paper's order."""
     yield _labels(found)
     if any(one.bounds.negative for one in found):
@@ -33,7 +33,7 @@ def exhibits_of(found: Sequence[Found]) -> Iterator[Exhibit]:
         yield _powers(compared)
 
 
-def _labels(found: Sequence[Found]) -> Exhibit:
+def _labels(found: Sequence[NegativeLabels]) -> Exhibit:
     ratios = {one.name: one.one.label_ratios() for one in found}
     published = map(float, _PAPER.published["Table 1"].columns[2:])
     labels = sorted({label for some in ratios.values() for label in some}.union(published))
@@ -49,7 +49,7 @@ def _labels(found: Sequence[Found]) -> Exhibit:
     return _PAPER.exhibit("Table 1", rows)
 
 
-def _bounds(found: Sequence[Found]) -> Exhibit:
+def _bounds(found: Sequence[NegativeLabels]) -> Exhibit:
     columns = {"below 0": "share_below_0", "at most -1": "share_at_most_minus_1", "lowest": "lowest"}
     shares = {one.name: one.bounds.shares() for one in found}
     frame = pl.concat(
@@ -129,7 +129,8 @@ def _errors(compared: Sequence[Compared]) -> Exhibit:
     )
     x = Axis(field="topics", title="topics drawn", whole=True)
     y = Axis(field="error", title="error rate", format="%", zero=True)
-    return _lines("Figure 2e", frame, x, y, pl.col("topics") == pl.col("topics").max().over("collection"))
+    last = pl.col("topics") == pl.col("topics").max().over("collection")
+    return _PAPER.lines("Figure 2e", frame, _AS_DRAWN, x=x, y=y, brief=last)
 
 
 def _powers(compared: Sequence[Compared]) -> Exhibit:
@@ -147,15 +148,4 @@ def _powers(compared: Sequence[Compared]) -> Exhibit:
     )
     x = Axis(field="level", title="significance level", domain=(0, 1))
     y = Axis(field="share", title="share of the pairs", format="%", domain=(0, 1))
-    return _lines("Figure 2f", frame, x, y, pl.col("level").is_in(_BRIEF_LEVELS))
-
-
-def _lines(name: str, frame: pl.DataFrame, x: Axis, y: Axis, brief: pl.Expr) -> Exhibit:
-    """One line per measure, one panel per cutoff; `brief` says which rows are printed."""
-
-    def drawn() -> pl.DataFrame:
-        index = ["collection", "cutoff", x.field]
-        long = frame.unpivot(_AS_DRAWN, index=index, variable_name="measure", value_name=y.field)
-        return long.with_columns(at=pl.format("nDCG@{}", "cutoff"))
-
-    return _PAPER.figure(name, frame, x=x, y=y, by="measure", column="at", drawn=drawn, brief=frame.filter(brief))
+    return _PAPER.lines("Figure 2f", frame, _AS_DRAWN, x=x, y=y, brief=pl.col("level").is_in(_BRIEF_LEVELS))

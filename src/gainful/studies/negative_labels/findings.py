@@ -9,7 +9,7 @@ from typing import Any
 from gainful.analyses.boundedness.result import Boundedness
 from gainful.results import plural
 from gainful.studies.findings import Finding, decide, each
-from gainful.studies.negative_labels.compute import ALPHA, NORMS, PAIRS, Compared, Found, pair_of
+from gainful.studies.negative_labels.compute import ALPHA, NORMS, PAIRS, Compared, NegativeLabels, pair_of
 
 # Coefficients closer than the last digit that the paper prints are equal.
 PRINTED = 0.001
@@ -17,7 +17,7 @@ PRINTED = 0.001
 SAME_ORDER, SAME_POWER = 0.95, 0.02
 
 
-def findings(one: Found) -> Iterator[Finding]:
+def findings(one: NegativeLabels) -> Iterator[Finding]:
     """All that can be looked for in what was found, in the paper's order."""
     if one.bounds.negative:
         yield of_judgments(one.name, one.bounds)
