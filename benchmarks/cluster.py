@@ -86,7 +86,7 @@ def main() -> None:
         found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
         for _ in range(REPEAT):
             for number in (0, *sizes):
-                where = {"engine": "dask", "workers": number} if number else {}
+                where = {"engine": gf.Dask(workers=number)} if number else {}
                 started = time.perf_counter()
                 with open_engine(**where) as engine:
                     opened = time.perf_counter() - started

@@ -213,7 +213,7 @@ def iterate_runs(source: object, *, keep_going: bool = False) -> Iterator[Run | 
     Parameters
     ----------
     source
-        As for `read_runs`; an iterator of `Run` and `LargeRun` is passed through as it goes.
+        As for `read_runs`; an iterator of `Run`, `LargeRun` and `UnreadRun` is passed through as it goes.
     keep_going
         Give `UnreadRun` for what cannot be read, and go on.
 
@@ -224,9 +224,10 @@ def iterate_runs(source: object, *, keep_going: bool = False) -> Iterator[Run | 
     """
     if isinstance(source, Iterator):
         first = next(source, None)
-        if isinstance(first, Run | LargeRun):
+        if isinstance(first, Run | LargeRun | UnreadRun):
             others = (
-                [run] if isinstance(run, Run | LargeRun) else iterate_runs(run, keep_going=keep_going) for run in source
+                [run] if isinstance(run, Run | LargeRun | UnreadRun) else iterate_runs(run, keep_going=keep_going)
+                for run in source
             )
             return chain([first], chain.from_iterable(others))
         source = [] if first is None else [first, *source]

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import GainfulError
-from gainful.parallel import Apply as Apply
-from gainful.parallel import here as here
 from gainful.progress import track
 
 FloatArray = NDArray[np.float64]

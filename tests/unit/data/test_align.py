@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gainful.data import align as module
+from gainful.data import match as module
 from gainful.data.align import align
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels

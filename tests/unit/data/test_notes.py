@@ -119,8 +119,8 @@ class TestUnjudged:
             gf.evaluate(qrels_of(JUDGED), runs, "AP")
         assert [str(warning.message) for warning in caught] == [
             "Few of the first 10 documents are judged: on average 0 % in run 'r0', 10 % in run 'r1' and 20 % in run "
-            "'r2' (and few in 2 other runs). Documents without a judgment count as not relevant, so that such a run may be "
-            "better than its scores say."
+            "'r2' (and few in 2 other runs). Documents without a judgment count as not relevant, so that such a "
+            "run may be better than its scores say."
         ]
 
 
