@@ -424,7 +424,7 @@ class TestMalformed:
         scores = gf.evaluate(made.qrels, runs, keep_going=True, **settings)
         name = made.runs[0].name
         assert scores.systems == (name, made.runs[1].name)
-        message = f"two runs are called {name!r}; rename one, or give a dict {{name: run}}"
+        message = f"two runs are called {name!r}; rename one"
         assert scores.failed == ((repr(name), message),)
         with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
             gf.evaluate(made.qrels, runs, **settings)
@@ -466,7 +466,7 @@ class TestScheduler:
 
     def test_other_versions(self, made, on_dask, monkeypatch):
         version = gf.__version__
-        monkeypatch.setattr(gf, "__version__", "99.0")
+        monkeypatch.setattr(cluster, "__version__", "99.0")
         cluster.versions.cache_clear()
         try:
             with pytest.raises(

@@ -251,7 +251,7 @@ def test_a_dict_of_runs(folder: Path) -> None:
 
 def test_a_dict_of_runs_holds_one_run_a_name(refused) -> None:
     frame = pl.DataFrame({"run": ["a", "b"], "qid": [1, 1], "docno": ["a", "b"], "score": [1, 2]})
-    with refused("run DataFrame: expected one run, got 2 ('a', 'b'); use read_runs"):
+    with refused("run DataFrame: expected one run, got 2 ('a', 'b')"):
         read_runs({"x": frame})
 
 
