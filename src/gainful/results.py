@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     import pandas
     import polars as pl
 
-Kind = Literal["text", "score", "share", "count", "level", "p", "signed", "variance", "number"]
+Kind = Literal["text", "marks", "score", "share", "count", "level", "p", "signed", "variance", "number"]
 # Wide enough for prose, narrow enough to read, where there is no terminal to ask.
 READABLE = 100
 _NOT_WRAPPED = 10_000
 # Many numbers in the name of a measure, such as the discounts that `optimize` finds.
 _LONG_LIST = re.compile(r"\[({0}), ({0}), (?:{0}, ){{3,}}({0})\]".format(r"[-+.\deE]+"))
+_MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -89,18 +90,24 @@ class Column:
     header
         What stands above it.
     kind
-        How its cells are printed: text, score (four decimals), share, count, level (as short as can be), p, signed
-        (with its sign), variance (six decimals) or number (six digits).
+        How its cells are printed: text, marks (of the column before; superscripts in LaTeX), score (four decimals),
+        share, count, level (as short as can be), p, signed (with its sign), variance (six decimals) or number (six
+        digits).
     """
 
     name: str
     header: str
     kind: Kind
 
+    @property
+    def is_text(self) -> bool:
+        """Whether its cells are words, and stand on the left."""
+        return self.kind in ("text", "marks")
+
     def cell(self, value: Any) -> str:
         """A value as text; a dash for what is missing or undefined."""
         if value is None or (isinstance(value, float) and math.isnan(value)):
-            return "" if self.kind == "text" and value is None else "-"
+            return "" if self.is_text and value is None else "-"
         if isinstance(value, bool):
             return "yes" if value else ""
         return _PRINTED[self.kind](value)
@@ -116,6 +123,7 @@ def number(value: float | None, *, whole: bool = False) -> str:
 
 _PRINTED: dict[Kind, Callable[[Any], str]] = {
     "text": str,
+    "marks": str,
     "score": number,
     "share": number,
     "count": lambda value: number(value, whole=True),
@@ -188,7 +196,7 @@ class Table:
         console = Console(file=io.StringIO(), force_terminal=terminal, width=width, highlight=False)
         grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
         for column in self.columns:
-            justify: Literal["left", "right"] = "left" if column.kind == "text" else "right"
+            justify: Literal["left", "right"] = "left" if column.is_text else "right"
             grid.add_column(Text(brief(printable(column.header))), justify=justify, no_wrap=not self.prose)
         for i, row in enumerate(self.cells()):
             styles = ["bold green" if (i, j) in self.best else "" for j in range(len(row))]
@@ -200,24 +208,25 @@ class Table:
 
     def latex(self) -> str:
         r"""A booktabs tabular: the document needs \usepackage{booktabs}."""
-        layout = "".join("l" if column.kind == "text" else "r" for column in self.columns)
-        header = " & ".join(_escaped(column.header) for column in self.columns) + r" \\"
+        columns = [(j, column) for j, column in enumerate(self.columns) if column.kind != "marks"]
+        marked = [j for j, _ in columns if self.columns[j + 1 : j + 2] and self.columns[j + 1].kind == "marks"]
+        layout = "".join("l" if column.is_text else "r" for _, column in columns)
+        header = " & ".join(_escaped(column.header) for _, column in columns) + r" \\"
         lines = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", header, r"\midrule"]
         for i, row in enumerate(self.cells()):
-            cells = [
-                _escaped(cell) if column.kind == "text" else _latex_number(cell)
-                for cell, column in zip(row, self.columns, strict=True)
-            ]
-            lines.append(
-                " & ".join(rf"\textbf{{{c}}}" if (i, j) in self.best else c for j, c in enumerate(cells)) + r" \\"
-            )
+            cells = []
+            for j, column in columns:
+                cell = _escaped(row[j]) if column.is_text else _latex_number(row[j])
+                cell += _superscript(row[j + 1]) if j in marked else ""
+                cells.append(rf"\textbf{{{cell}}}" if (i, j) in self.best else cell)
+            lines.append(" & ".join(cells) + r" \\")
         above = [f"% {line}" for line in textwrap.wrap(printable(self.title), READABLE)]
         return "\n".join([*above, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
     def html(self) -> str:
         """A plain table element, everything in it escaped."""
         right = ' style="text-align:right"'
-        align = ["" if column.kind == "text" else right for column in self.columns]
+        align = ["" if column.is_text else right for column in self.columns]
         head = "".join(
             f"<th{a}>{html.escape(brief(column.header))}</th>" for a, column in zip(align, self.columns, strict=True)
         )
@@ -248,6 +257,10 @@ def brief(text: str) -> str:
 def _latex_number(text: str) -> str:
     """A number with a minus sign, not a hyphen; the dash of a missing one as it is."""
     return f"$-${text[1:]}" if text.startswith("-") and len(text) > 1 else text
+
+
+def _superscript(marks: str) -> str:
+    return f"$^{{{_MARKS.get(marks, marks)}}}$" if marks else ""
 
 
 def _escaped(text: str) -> str:

@@ -109,6 +109,18 @@ class TestLatex:
         assert lines[2] == rf"{{}}{name} & x \\"
         assert lines[4] == rf"{{}}{name} & 1 \\"
 
+    def test_marks_are_superscripts(self):
+        rows = {"run": ["a", "b", "c"], "x": [0.5, 0.25, 0.1], "marks": ["bc", "‡", ""], "y": [1, 2, 3]}
+        shown = table(rows, {"run": "run", "x": "x", "marks": ("better than", "marks"), "y": "y"})
+        assert shown.latex().splitlines()[2:7] == [
+            r"run & x & y \\",
+            r"\midrule",
+            r"a & 0.5000$^{bc}$ & 1 \\",
+            r"b & 0.2500$^{\ddagger}$ & 2 \\",
+            r"c & 0.1000 & 3 \\",
+        ]
+        assert "better than" in shown.text()
+
     def test_columns_and_numbers(self):
         rows = {"rank": [1, 2], "document": ["-d", "e"], "x": [-0.5, None]}
         lines = table(rows, {"rank": "rank", "document": "document", "x": ("x", "level")}).latex().splitlines()

@@ -336,6 +336,17 @@ class TestShown:
         means = compare(table(AP=leading(1, 1)), baseline="b").tables()[0]
         assert [row[:1] + row[2:] for row in means.cells()] == [["b", ""], ["a", "†"], ["c", "‡"]]
 
+    def test_latex(self):
+        """Marks are superscripts, as papers have them."""
+        lines = self.FOUND.tables()[0].latex().splitlines()
+        assert lines[0] == r"\begin{tabular}{llr}"
+        assert lines[2] == r" & run & AP \\"
+        assert lines[4].endswith(r"$^{c}$} \\")
+        assert "^" not in lines[6]
+        marked = compare(table(AP=leading(1, 1)), baseline="b").tables()[0].latex()
+        assert marked.count(r"$^{\dagger}$} \\") == 1
+        assert marked.count(r"$^{\ddagger}$ \\") == 1
+
     def test_names_are_escaped(self):
         frame = pl.DataFrame({"<b>&": [0.1, 0.2, 0.3], "other": [0.2, 0.4, 0.3]})
         html = compare(frame)._repr_html_()

@@ -32,8 +32,8 @@ def means_table(found: Comparison) -> Table:
         if one.higher != "neither":
             best |= {(int(row), len(columns)) for row in np.flatnonzero(mean == one.sign() * (one.sign() * mean).max())}
         columns[one.measure], headers[one.measure] = mean, (one.measure, "score")
-        for name, (header, values) in _beaten(found, one, order).items():
-            columns[f"{one.measure}: {name}"], headers[f"{one.measure}: {name}"] = values, header
+        for name, (kind, header, values) in _beaten(found, one, order).items():
+            columns[f"{one.measure}: {name}"], headers[f"{one.measure}: {name}"] = values, (header, kind)
     return Table.of("means", pl.DataFrame(columns), headers, best=frozenset(best))
 
 
@@ -50,18 +50,18 @@ def labels(number_of: int) -> list[str]:
     return [chr(ord("a") + at) for at in range(number_of)]
 
 
-def _beaten(found: Comparison, one: Contrasts, order: list[int]) -> dict[str, tuple[str, list[Any]]]:
-    """Columns that say which runs are significantly better than which: name → header and values."""
+def _beaten(found: Comparison, one: Contrasts, order: list[int]) -> dict[str, tuple[Kind, str, list[Any]]]:
+    """Columns that say which runs are significantly better than which: name → kind, header and values."""
     won = one.better()[np.ix_(order, order)]
     if found.baseline is not None:  # it comes first
         marks = [BETTER if won[at, 0] else WORSE if won[0, at] else "" for at in range(len(order))]
-        return {"against the baseline": ("", marks)}
+        return {"against the baseline": ("marks", "", marks)}
     if len(order) > MOST_LETTERS:
         beaten = [f"{number} of {len(order) - 1}" for number in won.sum(axis=1)]
-        return {"beats": ("beats", beaten), "group": ("group", one.groups()[order].tolist())}
+        return {"beats": ("text", "beats", beaten), "group": ("count", "group", one.groups()[order].tolist())}
     names = labels(len(order))
     better = ["".join(label for label, beaten in zip(names, row, strict=True) if beaten) for row in won]
-    return {"better than": ("better than", better)}
+    return {"better than": ("marks", "better than", better)}
 
 
 def pairs_table(found: Comparison) -> Table:
