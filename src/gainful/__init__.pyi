@@ -44,7 +44,7 @@ from .measures.grammar import parse_measure as parse_measure
 from .measures.grammar import parse_measures as parse_measures
 from .measures.registry import Measure as Measure
 from .measures.registry import measure as measure
-from .pages import Report as Report
+from .pages.result import Report as Report
 from .pages import report as report
 from .results import Note as Note
 from .results import Result as Result

@@ -42,6 +42,22 @@ class ListedDocuments:
     def __len__(self) -> int:
         return len(self.row)
 
+    def taken(self, chosen: BoolArray, row: IntArray, rank: IntArray | None = None) -> ListedDocuments:
+        """Some of them, with other rows, and other ranks if given."""
+        return ListedDocuments(
+            row=row,
+            rank=self.rank[chosen] if rank is None else rank,
+            doc_id=self.doc_id.filter(chosen),
+            score=self.score[chosen],
+            document=self.document[chosen],
+        )
+
+    def condensed(self, grade: IntArray) -> ListedDocuments:
+        """Those that are judged, by the grades of the pool, ranked anew."""
+        judged = np.append(grade, -1)[self.document] >= 0
+        row = self.row[judged]
+        return self.taken(judged, row, np.arange(len(row)) - np.searchsorted(row, row) + 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Rankings:
@@ -192,14 +208,7 @@ class Rankings:
         untied = self.tie_first is self.rank
         listed = self.listed
         if listed is not None:
-            some, listed_row = renumbered(listed.row)
-            listed = ListedDocuments(
-                row=listed_row,
-                rank=listed.rank[some],
-                doc_id=listed.doc_id.filter(some),
-                score=listed.score[some],
-                document=listed.document[some],
-            )
+            listed = listed.taken(*renumbered(listed.row))
         return replace(
             self,
             systems=tuple(self.systems[at] for at in chosen),
@@ -221,14 +230,16 @@ class Rankings:
         kept = self.grade >= 0
         row, document = self.row[kept], self.document[kept]
         everything = np.ones(len(row), np.bool_)
-        # What was listed of the first documents may lack some that are among the first now.
+        # Unless all were listed, what was may lack some documents that are among the first now.
+        listed = None if self.listed is None or self.documents < np.inf else self.listed.condensed(self.pool_grade)
         slim = replace(
             self,
             row=row,
             document=document,
             retrieved=np.bincount(row, minlength=self.n_rows),
-            documents=0,
-            listed=None,
+            documents=0 if listed is None else self.documents,
+            listed=listed,
+            policies=replace(self.policies, unjudged="condensed"),
         )
         rank = slim.count_before(everything) + 1
         if self.tie_first is self.rank:

@@ -74,6 +74,7 @@ def _contributions(name: Literal["AP", "P", "R", "RR"]) -> Declared:
             rankings,
             document,
             won=np.where(within, won, 0.0),
+            rank=rank,
             best=np.where(above < (cutoff or np.inf), best, 0.0),
             empty=np.where(undefined, np.nan, 0.0),
             worth=relevant,

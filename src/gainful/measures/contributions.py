@@ -61,6 +61,7 @@ class Contributions:
         won: ArrayLike,
         best: ArrayLike,
         *,
+        rank: FloatArray | None = None,
         empty: ArrayLike = 0.0,
         top: ArrayLike | None = None,
         worth: FloatArray | None = None,
@@ -88,7 +89,7 @@ class Contributions:
             top = base + np.bincount(topic, weights=best[0], minlength=topics)
         return cls(
             document=document,
-            rank=ranks_of(rankings, document),
+            rank=ranks_of(rankings, document) if rank is None else rank,
             won=np.where(won == 0.0, 0.0, won),  # -0.0 is no way to show nothing
             best=np.where(best == 0.0, 0.0, best),
             empty=base,

@@ -87,6 +87,7 @@ def _contributions(
         counted,
         won=worth * at_place(weight, rank - 1) / span[topic],
         best=best,
+        rank=rank,
         empty=-worst / span + 0.0,
         top=(ideal - worst) / span,
         worth=value,

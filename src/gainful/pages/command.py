@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gainful.pages.contents import Inputs
+    from gainful.pages.inputs import Inputs
 
 COMMAND = ("gainful", "report")
 
@@ -37,15 +37,15 @@ def option(name: str, value: str) -> list[str]:
 def python_line(given: Inputs) -> str:
     """The same as a call."""
     settings = "".join(f", {name}={value!r}" for name, value in _unusual(given).items())
-    first, rest = "qrels", "runs"
+    first = "qrels, runs"
     if given.sources is not None:
-        first, rest = repr(given.sources[0]), repr(list(given.sources[1:]))
-    return f"gf.report({first}, {rest}, {[str(measure) for measure in given.measures]}{settings})"
+        first = f"{given.sources[0]!r}, {list(given.sources[1:])!r}"
+    return f"gf.report({first}, {[str(measure) for measure in given.measures]}{settings})"
 
 
 def _unusual(given: Inputs) -> dict[str, Any]:
     """Settings and policies that are not the defaults; the seed is always told."""
     from gainful.pages import DEFAULTS
 
-    every = {**given.settings, **given.policies.to_dict()}
+    every = {**given.settings, **given.settings.policies.to_dict()}
     return {name: value for name, value in every.items() if name == "seed" or value != DEFAULTS[name]}

@@ -7,12 +7,18 @@ import gzip
 import hashlib
 import json
 import math
+import os
 import re
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from gainful._version import __version__
+from gainful.errors import DataError
+from gainful.io.write import write_atomically
 
 # Of a report, in the order in which they are run.
 SCRIPTS = (
@@ -53,16 +59,16 @@ def shell(kind: str, contents: object, scripts: tuple[str, ...], packed: object 
         Read when it is needed.
     """
     script = "\n".join(_file(name) for name in scripts)
-    vega = _vega()
-    hashes = " ".join(f"'sha256-{_hash(text)}'" for text in (vega, script))
+    library = vega()
+    hashes = " ".join(f"'sha256-{_hash(text)}'" for text in (library, script))
     parts = {
         "kind": kind,
         "version": __version__,
         "policy": _POLICY.format(hashes),
         "style": _file("report.css"),
         "contents": as_text(contents),
-        "packed": base64.b64encode(gzip.compress(as_text(packed).encode(), 9, mtime=0)).decode(),
-        "vega": vega,
+        "packed": base64.b64encode(gzip.compress(as_text(packed).encode(), 6, mtime=0)).decode(),
+        "vega": library,
         "script": script,
     }
     # In one go: what is put in is not looked through again.
@@ -71,7 +77,10 @@ def shell(kind: str, contents: object, scripts: tuple[str, ...], packed: object 
 
 def as_text(contents: object) -> str:
     """JSON in ASCII without '<', so that nothing in it ends the script element; NaN becomes null."""
-    text = json.dumps(_plain(contents), separators=(",", ":"), allow_nan=False, default=str)
+    try:
+        text = json.dumps(contents, separators=(",", ":"), allow_nan=False, default=str)
+    except (ValueError, TypeError):  # a number that JSON lacks, or a key
+        text = json.dumps(_plain(contents), separators=(",", ":"), allow_nan=False, default=str)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -93,9 +102,20 @@ def _file(name: str) -> str:
 
 
 @cache
-def _vega() -> str:
-    """All of Vega, Vega-Lite and Vega-Embed; they put themselves into `window`."""
+def vega() -> str:
+    """All of Vega, Vega-Lite and Vega-Embed; they put themselves into `window`.
+
+    Kept in the user's cache: to bundle them takes as long as all the rest of a page.
+    """
     import vl_convert
 
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gainful"
+    kept = folder / f"vega-{version('vl-convert-python')}-{__version__}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
     script: str = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # all of Vega, as documented
-    return re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE)
+    script = re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE)
+    with suppress(OSError, DataError):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, script)
+    return script

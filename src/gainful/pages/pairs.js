@@ -156,7 +156,6 @@ function significance() {
       `${capital(TESTS[contents.settings.test])} on the topics, p < ${contents.settings.alpha} after ${CORRECTIONS[family]} ${tested}`,
     ),
     box,
-    notes(comparison.notes),
   ];
 }
 

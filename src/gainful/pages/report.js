@@ -78,7 +78,7 @@ function head() {
           ["significance", "Is it real?"],
           ["heat", "Every topic"],
           ...made.map((each) => [each.id, each.title]),
-          ...(made.length < contents.analyses.length ? [["lacking", "What these data do not allow"]] : []),
+          ...(made.length < contents.analyses.length ? [["lacking", "Not computed, and why"]] : []),
           ["again", "How to repeat it"],
         ].map(([id, text]) => h("li", {}, h("a", { href: `#${id}` }, text))),
       ),
@@ -140,11 +140,17 @@ function analysis(each) {
       "div",
       { class: "about" },
       h("h2", { id: `${each.id}-title` }, each.title),
+      h("p", { class: "verdict" }, each.verdict),
       h("p", {}, each.lead),
       notes(each.notes),
       h("p", { class: "small quiet" }, "More of this: ", h("code", {}, `gainful ${each.command}`)),
     ),
-    h("div", {}, figures(each.figures), framed(each.table, each.title)),
+    h(
+      "div",
+      {},
+      figures(each.figures),
+      each.tables.map((table) => framed(table, table.title || each.title)),
+    ),
   );
 }
 
@@ -218,12 +224,12 @@ put(
   section(
     "heat",
     "Every topic",
-    "One cell a run and topic. Choose a cell to see its ranking taken apart, the name of a run to order topics by its scores, a topic to order the runs. Arrow keys move, Enter opens.",
+    "One cell per run and topic. Choose a cell to see its ranking taken apart, the name of a run to order topics by its scores, a topic to order the runs. Arrow keys move, Enter opens.",
     heat(),
   ),
   made.length > 0 && h("div", { class: "trust" }, h("p", { class: "eyebrow" }, "How far to trust it"), measureChips()),
   made.map(analysis),
-  made.length < contents.analyses.length && section("lacking", "What these data do not allow", null, lacking()),
+  made.length < contents.analyses.length && section("lacking", "Not computed, and why", null, lacking()),
   section("again", "How to repeat it", null, again()),
   h(
     "footer",

@@ -2,42 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gainful.charts import load_altair
+from gainful.data.scores import Scores
 from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
 from gainful.pages.command import with_output
 from gainful.pages.page import report_page
+from gainful.results import Note, Result, Settings, Table
+
+if TYPE_CHECKING:
+    import altair
 
 SUFFIXES = (".html", ".htm")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Report:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Report(Result):
     """What `report` found, ready to be saved as a page.
 
     Parameters
     ----------
     contents
         Everything on the page: what `to_dict` gives.
+    scores
+        Of all measures, runs and topics.
+    results
+        What the analyses returned, by their names on the page; nothing where the data do not allow one.
+    settings
+        What repeats it.
     """
 
     contents: dict[str, Any]
+    scores: Scores
+    results: Mapping[str, tuple[Result, ...]]
+    settings: Settings
 
-    def __str__(self) -> str:
-        found = self.contents
-        counts = {"run": len(found["systems"]), "topic": len(found["topics"]), "judgment": found["judgments"]}
-        settings = {**found["settings"], **found["policies"]}
-        return (
-            f"report: {', '.join(_count(number, what) for what, number in counts.items())}; "
-            f"{', '.join(measure['name'] for measure in found['measures'])}; "
-            f"{' '.join(f'{name}={_text(value)}' for name, value in settings.items())}"
-        )
+    def findings(self) -> tuple[str, ...]:
+        """The verdicts that stand on the front of the page."""
+        return tuple(self.contents["findings"])
 
-    __repr__ = __str__
+    def verdict(self) -> str:
+        """What the front of the page says."""
+        return " ".join(self.findings())
+
+    def tables(self) -> tuple[Table, ...]:
+        """The mean scores of the runs."""
+        return (Table.of("means", self.scores.mean()),)
+
+    def notes(self) -> tuple[Note, ...]:
+        """What must be known of the data, then of the comparison."""
+        every = [note for found in self.results.values() for one in found for note in one.settings.notes]
+        compared = [note for one in self.results.get("comparison", ()) for note in own_notes(one)]
+        return tuple(dict.fromkeys([*self.settings.notes, *every, *compared]))
+
+    def chart(self) -> altair.TopLevelMixin:
+        """The means of the runs with their intervals."""
+        compared = self.results.get("comparison")
+        if not compared:
+            raise DataError(self.contents["comparison"]["absent"])
+        return compared[0].chart()
 
     def to_dict(self) -> dict[str, Any]:
         """All that is on the page, ready for JSON; charts as Vega-Lite."""
@@ -62,6 +90,15 @@ class Report:
         write_atomically(path, self.html(path))
 
 
+# Notes on what is printed, which a page shows otherwise.
+_OF_PRINT = ("marks", "pairs-not-printed", "shortened")
+
+
+def own_notes(found: Result) -> list[Note]:
+    """What must be known of these numbers; not of the data, nor of a table as it is printed."""
+    return [note for note in found.notes() if note not in found.settings.notes and note.code not in _OF_PRINT]
+
+
 def check_page_path(path: str | Path, what: str = "a report") -> None:
     """Refuse, before any long work, a name that no page can be written to, and a page without its packages."""
     path = Path(path)
@@ -80,11 +117,3 @@ def need_packages(what: str = "a report") -> None:
         load_altair()
     except MissingExtraError:
         raise MissingExtraError("plots", what) from None
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -42,12 +42,16 @@ function pvalue(value) {
   return value < 0.0001 ? "< 0.0001" : value.toFixed(4);
 }
 const shown = {
-  text: (value) => (value === null ? "–" : String(value)),
+  text: (value) => (value === null ? "–" : typeof value === "boolean" ? (value ? "yes" : "") : String(value)),
   score: number,
   count,
   share: percent,
   p: pvalue,
   plain,
+  level: plain,
+  number: plain,
+  signed: (value) => (value > 0 ? "+" : "") + number(value),
+  variance: (value) => number(value, 6),
 };
 // Names of measures with many numbers, such as a list of discounts, are too long to read.
 const brief = (name) => name.replace(/\[([^\],]+), ([^\],]+), (?:[^\],]+, ){2,}([^\],]+)\]/g, "[$1, $2, …, $3]");
@@ -124,10 +128,11 @@ function boxed(table, { name = "", classes = "" } = {}) {
 }
 
 function framed(given, label) {
-  return boxed(sortable(given.columns, given.rows, { label }), {
+  const box = boxed(sortable(given.columns, given.rows, { label }), {
     name: label,
     classes: given.rows.length > 12 ? "some" : "",
   });
+  return given.title ? [h("p", { class: "small quiet" }, given.title), box] : box;
 }
 
 const tip = h("div", { class: "tip", role: "tooltip", hidden: true, id: "tip" });

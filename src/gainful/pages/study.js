@@ -90,7 +90,7 @@ put(
     h(
       "section",
       {},
-      h("h2", {}, "What these data do not allow"),
+      h("h2", {}, "Not computed, and why"),
       h(
         "ul",
         { class: "notes" },

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-from gainful.data.rankings import FloatArray, IntArray, ListedDocuments, Rankings
+from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.measures import Measure
 from gainful.measures.contributions import Contributions
 from gainful.verbs.explain.result import REASONS
@@ -20,43 +20,6 @@ LOSSES = 10
 _SCALE = 1e8
 # Whole numbers that a browser holds.
 _LARGEST = 2.0**53
-
-
-def of_runs(rankings: Rankings, chosen: Sequence[int]) -> Rankings:
-    """The rankings of some of the runs, whose numbers ascend."""
-    topics = len(rankings.topics)
-    number = np.full(len(rankings.systems), -1)
-    number[chosen] = np.arange(len(chosen))
-    rows = (np.asarray(chosen)[:, None] * topics + np.arange(topics)).ravel()
-
-    def kept(row: IntArray) -> tuple[IntArray, IntArray]:
-        mine = np.flatnonzero(number[row // topics] >= 0)
-        return mine, number[row[mine] // topics] * topics + row[mine] % topics
-
-    mine, row = kept(rankings.row)
-    listed = rankings.listed
-    if listed is not None:
-        places, listed_row = kept(listed.row)
-        listed = ListedDocuments(
-            row=listed_row,
-            rank=listed.rank[places],
-            doc_id=listed.doc_id.gather(places),
-            score=listed.score[places],
-            document=listed.document[places],
-        )
-    return replace(
-        rankings,
-        systems=tuple(rankings.systems[at] for at in chosen),
-        retrieved=rankings.retrieved[rows],
-        present=rankings.present[rows],
-        row=row,
-        rank=rankings.rank[mine],
-        document=rankings.document[mine],
-        tie_first=rankings.tie_first[mine],
-        tie_last=rankings.tie_last[mine],
-        ignored=tuple(rankings.ignored[at] for at in chosen),
-        listed=listed,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,6 +11,7 @@ from importlib.resources import files
 import pytest
 
 import gainful as gf
+from gainful.pages import page
 from gainful.pages.page import SCRIPTS, as_text, shell
 
 EVIL = "</script><script>alert(1)</script><!--"
@@ -104,13 +105,27 @@ def test_the_command_names_the_file(tmp_path):
     assert told["command"] == (f"gainful report -o 'my page.html' {tmp_path}/q.txt {tmp_path}/r.txt -m AP --seed 0")
 
 
-def test_one_line(found):
-    assert str(found) == (
-        "report: 1 run, 1 topic, 2 judgments; nDCG@3; baseline=None test=t correction=holm confidence=0.95 alpha=0.05 "
-        "cutoff=20 resamples=1000 trials=5 seed=0 gaps=error ties=trec unjudged=zero missing=empty degenerate=zero "
+def test_settings(found):
+    assert str(found.settings) == (
+        "report: 1 run, 1 topic, 2 judgments; nDCG@3; test=t correction=holm confidence=0.95 alpha=0.05 cutoff=20 "
+        "resamples=1000 trials=5 seed=0 gaps=error ties=trec unjudged=zero missing=empty degenerate=zero "
         "duplicates=error"
     )
-    assert repr(found) == str(found)
+
+
+def test_vega_is_bundled_once(monkeypatch, tmp_path):
+    """It is kept; a cache that cannot be written is no failure."""
+    import vl_convert
+
+    (tmp_path / "file").write_text("")
+    bundled = []
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: bundled.append(1) or "a</script>b")
+    for folder, times in ((tmp_path / "cache", 1), (tmp_path / "cache", 1), (tmp_path / "file", 2)):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+        page.vega.cache_clear()
+        assert page.vega() == "a<\\/script>b"
+        assert len(bundled) == times
+    page.vega.cache_clear()
 
 
 @pytest.mark.parametrize("missing", ["altair", "vl_convert"])

@@ -9,7 +9,7 @@ import pytest
 import gainful as gf
 from gainful.data.align import align
 from gainful.data.policies import Policies
-from gainful.pages.why import of_runs, reasons
+from gainful.pages.why import reasons
 
 MEASURES = [
     *("nDCG@5", "nDCG", "nDCGf@5", "nDCGmin@5", "nDCGorg@5", "nDCG(gain='exp', discount='zipf')@10"),
@@ -128,4 +128,6 @@ def test_some_of_the_runs(made):
     rankings = align(made.qrels, made.runs, documents=12)
     alone = align(made.qrels, [made.runs[0], made.runs[2]], documents=12)
     measures = [gf.parse_measure(measure) for measure in MEASURES]
-    assert reasons(of_runs(rankings, [0, 2]), measures, ranks=12) == reasons(alone, measures, ranks=12)
+    assert reasons(rankings.only([made.runs[0].name, made.runs[2].name]), measures, ranks=12) == reasons(
+        alone, measures, ranks=12
+    )

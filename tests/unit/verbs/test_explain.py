@@ -319,8 +319,8 @@ class TestRefused:
                 "nDCG@10",
                 {"ties": "expected"},
                 gf.PolicyError,
-                "ties='expected' averages over all orders of tied documents, so that there is no one ranking to "
-                "explain: use ties='trec' or ties='order'.",
+                "ties='expected' averages over all orders of tied documents, so there is no one ranking to explain: "
+                "use ties='trec' or ties='order'.",
             ),
             (
                 "q",

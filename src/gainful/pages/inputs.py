@@ -1,0 +1,160 @@
+"""What a report is about: checked, read and joined once."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from gainful.checks import check_count, check_share
+from gainful.data.policies import Gaps, Policies, PolicyOptions
+from gainful.data.qrels import Qrels
+from gainful.data.rankings import Rankings
+from gainful.data.scores import Scores
+from gainful.errors import check_choice
+from gainful.io.read import read_qrels
+from gainful.measures import Measure, parse_measures
+from gainful.pages.result import need_packages
+from gainful.results import Settings, plural
+from gainful.stats.choices import Correction, Test
+from gainful.stats.resample import check_resamples, generator
+from gainful.verbs.compare.result import place_of
+from gainful.verbs.evaluate import check_ties, evaluate
+from gainful.verbs.source import DEFAULT_MEASURES, Measures, Options, rankings_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Inputs:
+    """What a report is about.
+
+    Parameters
+    ----------
+    name
+        Of the judgments.
+    joined
+        The runs, joined with the judgments.
+    rankings, measures
+        The rankings under the policies, without the unjudged documents where those are to be left out; and what to
+        compute.
+    scores
+        Of all measures.
+    settings
+        The parameters of `report`, and the policies.
+    sources
+        The words that stand for the qrels and the runs on a command line; None if they did not come from files.
+    """
+
+    name: str
+    joined: Rankings
+    rankings: Rankings
+    measures: Sequence[Measure]
+    scores: Scores
+    settings: Settings
+    sources: tuple[str, ...] | None
+
+    @property
+    def averaged(self) -> Scores:
+        """The scores of the measures that are averaged or summed over topics: those that can be analysed."""
+        named = zip(self.scores.measures, self.scores.summaries, strict=True)
+        names = [name for name, how in named if how != "gmean"]
+        return self.scores.only(names) if names else self.scores
+
+    def labels(self) -> list[tuple[float, int]]:
+        """Each label of the judgments, and how many documents have it."""
+        grade = self.rankings.pool_grade
+        counts = np.bincount(grade[grade >= 0], minlength=len(self.rankings.grades))
+        return list(zip(self.rankings.grades.tolist(), counts.tolist(), strict=True))
+
+    def has_negative(self) -> bool:
+        """Whether a label is negative."""
+        return bool((self.rankings.grades < 0).any())
+
+    def chosen(self, *names: str) -> dict[str, Any]:
+        """Some of the settings."""
+        return {name: self.settings[name] for name in names}
+
+
+def read(
+    qrels: Any,
+    runs: Any,
+    measures: Measures,
+    options: PolicyOptions,
+    *,
+    function: Callable[..., Any],
+    given: Mapping[str, Any],
+) -> Inputs:
+    """Check everything that can be checked before the work, then read and join.
+
+    Parameters
+    ----------
+    qrels, runs, measures, options
+        As `report` takes them.
+    function, given
+        `report` itself, and its parameters.
+    """
+    for name, kind in (("test", Test), ("correction", Correction), ("gaps", Gaps)):
+        check_choice(name, given[name], get_args(kind))
+    for name in ("confidence", "alpha"):
+        check_share(name, given[name])
+    for name in ("cutoff", "trials"):
+        check_count(name, given[name])
+    check_resamples(given["resamples"])
+    generator(given["seed"])
+    known = qrels if isinstance(qrels, Rankings) else None
+    if known is not None and measures is DEFAULT_MEASURES and runs is not None:
+        runs, measures = None, runs
+    chosen = list(dict.fromkeys(parse_measures(measures)))  # type: ignore[arg-type]
+    policies = Policies(**options) if known is None else known.policies
+    check_ties(chosen, policies.ties)
+    need_packages()
+    name, sources = "rankings", None
+    if known is None:
+        judged = read_qrels(qrels)
+        name, sources = judged.name, _words(qrels, runs)
+        # What is left of the judgments when some are taken away cannot be told from condensed rankings.
+        held: Any = {**options, "unjudged": "zero"}
+        joined = rankings_of(judged, runs, held, documents=_documents(judged, given["cutoff"], policies))
+        rankings = joined.condensed() if policies.unjudged == "condensed" else joined
+    else:
+        # Averaged over all orders of tied documents, there is no one ranking to explain.
+        needed = 0 if policies.ties == "expected" else given["cutoff"]
+        joined = rankings = rankings_of(known, runs, cast(Options, options), documents=needed)
+    if given["baseline"] is not None:
+        place_of(given["baseline"], rankings.systems, "baseline")
+    scores = evaluate(rankings, chosen, **options)
+    judgments = int((rankings.pool_grade >= 0).sum())
+    counts = f"{plural(len(scores.systems), 'run')}, {plural(len(scores.topics), 'topic')}, "
+    return Inputs(
+        name=name,
+        joined=joined,
+        rankings=rankings,
+        measures=chosen,
+        scores=scores,
+        settings=Settings.of(
+            function,
+            given,
+            data=f"{counts}{plural(judgments, 'judgment')}; {', '.join(scores.measures)}",
+            policies=scores.policies,
+            notes=scores.notes(),
+        ),
+        sources=sources,
+    )
+
+
+def _documents(judged: Qrels, cutoff: int, policies: Policies) -> float:
+    """How many documents of each ranking are needed: all, to find where to cut, or to leave out the unjudged."""
+    negative = bool((judged.frame["relevance"] < 0).any())
+    return math.inf if negative or policies.unjudged == "condensed" else cutoff
+
+
+def _words(qrels: Any, runs: Any) -> tuple[str, ...] | None:
+    """The words of a command line that name these inputs; None if there are none."""
+    given = [qrels, *(runs if isinstance(runs, list | tuple) else [runs])]
+    if not all(isinstance(one, str | os.PathLike) for one in given):
+        return None
+    return tuple(str(Path(one)) if isinstance(one, os.PathLike) else one for one in given)
