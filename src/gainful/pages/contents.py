@@ -20,7 +20,7 @@ from gainful.progress import track
 from gainful.results import Result
 from gainful.verbs.compare import compare
 from gainful.verbs.compare.result import Comparison
-from gainful.verbs.compare.verdict import sentences, untested
+from gainful.verbs.compare.verdict import sentences
 
 # Rankings that are explained: more make a page too large to open.
 MOST_RANKINGS = 30_000
@@ -39,7 +39,7 @@ def gather(given: Inputs) -> Report:
         if step == "compare":
             contents["comparison"] = _comparison(given, results)
             compared = results.get("comparison")
-            findings += untested(given.scores) if compared is None else sentences(compared[0])  # type: ignore[arg-type]
+            findings += [given.scores.verdict()] if compared is None else sentences(compared[0])  # type: ignore[arg-type]
         elif isinstance(step, str):
             contents["why"] = _why(given)
         else:
