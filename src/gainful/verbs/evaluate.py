@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Degenerate, Policies, Ties
@@ -58,6 +58,7 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
         )
     if isinstance(qrels, Rankings):
         runs, measures = (None, runs) if runs is not None and measures is DEFAULT_MEASURES else (runs, measures)
+    measures = list(measures) if isinstance(measures, Iterator) else measures
     chosen = tuple(parse_measures(measures))  # type: ignore[arg-type]
     spellings = _spellings(measures)
     if isinstance(qrels, Rankings):

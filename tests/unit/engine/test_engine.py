@@ -80,44 +80,13 @@ class TestLocal:
             assert (next(results), drawn) == (1, [0])
 
 
-class TestEntries:
-    def test_rows_that_come_but_once_are_kept(self):
-        """They can be sent to a worker then, and be read again."""
-        rows = [("1", "a", 2.0), ("1", "b", 1.0)]
-        (entry,) = entries_of({"mine": iter(rows)})
-        assert (entry.source, entry.name) == (rows, "mine")
-
+class TestRuns:
     def test_runs_of_one_name_that_are_read_together(self):
         job = Job(qrels=gf.read_qrels({"1": {"a": 1}}), measures=tuple(parse_measures("AP")), policies=Policies())
         run = gf.read_run({"1": ["a"]}, name="same")
         with pytest.raises(DataError) as caught:
             score_entries(job, entries_of([run, run]))
         assert str(caught.value) == "two runs are called 'same'; rename one"
-
-    def test_files(self, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        for name in ("run10.txt", "run2.txt.gz"):
-            (tmp_path / name).write_text("x")
-        found = entries_of("*.*")
-        assert [str(entry) for entry in found] == ["run2.txt.gz", "run10.txt"]
-        assert [entry.default for entry in found] == ["run2", "run10"]
-        assert [entry.path for entry in found] == [str(tmp_path / "run2.txt.gz"), str(tmp_path / "run10.txt")]
-
-    def test_where_a_file_is_found(self, tmp_path, monkeypatch):
-        """By its own name where that leads to it, else by the whole one, else not at all."""
-        (tmp_path / "a.txt").write_text("x")
-        monkeypatch.chdir(tmp_path)
-        entry = entries_of("a.txt")[0]
-        assert str(entry.found()) == "a.txt"
-        monkeypatch.chdir("/")
-        assert str(entry.found()) == str(tmp_path / "a.txt")
-        (tmp_path / "a.txt").unlink()
-        with pytest.raises(DataError) as caught:
-            entry.found()
-        assert str(caught.value).startswith(
-            f"{tmp_path / 'a.txt'}: expected every worker to see the files under the same names as this process does, "
-            "got one that does not, on "
-        )
 
     @pytest.mark.parametrize("number", [1, 2, 3, 7])
     def test_batches_are_all_there_is_in_order(self, number):

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from gainful.data.qrels import Qrels
-from gainful.data.run import Run
+from gainful.data.run import Run, UnreadRun
 from gainful.errors import DataError
 from gainful.io import files
-from gainful.io.read import iterate_runs, read_qrels, read_run, read_runs
+from gainful.io.read import entries_of, iterate_runs, read_qrels, read_run, read_runs
 
 LINE = "1 Q0 a 1 2.5 t\n"
 ROWS = [("1", "a", 2.5)]
@@ -321,3 +321,47 @@ def test_lists_of_records_and_of_frames() -> None:
     assert [run.frame.rows() for run in read_runs(records)] == [rows]
     pandas = pytest.importorskip("pandas")
     assert [run.frame.rows() for run in read_runs([pandas.DataFrame(records), pl.DataFrame(records)])] == [rows, rows]
+
+
+class TestEntries:
+    def test_rows_that_come_but_once_are_kept(self):
+        """They can be sent to a worker then, and be read again."""
+        rows = [("1", "a", 2.0), ("1", "b", 1.0)]
+        (entry,) = entries_of({"mine": iter(rows)})
+        assert (entry.source, entry.name) == (rows, "mine")
+
+    def test_files(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        for name in ("run10.txt", "run2.txt.gz"):
+            (tmp_path / name).write_text("x")
+        found = entries_of("*.*")
+        assert [str(entry) for entry in found] == ["run2.txt.gz", "run10.txt"]
+        assert [entry.default for entry in found] == ["run2", "run10"]
+        assert [entry.path for entry in found] == [str(tmp_path / "run2.txt.gz"), str(tmp_path / "run10.txt")]
+
+    def test_where_a_file_is_found(self, tmp_path, monkeypatch):
+        """By its own name where that leads to it, else by the whole one, else not at all."""
+        (tmp_path / "a.txt").write_text("x")
+        monkeypatch.chdir(tmp_path)
+        entry = entries_of("a.txt")[0]
+        assert str(entry.found()) == "a.txt"
+        monkeypatch.chdir("/")
+        assert str(entry.found()) == str(tmp_path / "a.txt")
+        (tmp_path / "a.txt").unlink()
+        with pytest.raises(DataError) as caught:
+            entry.found()
+        assert str(caught.value).startswith(
+            f"{tmp_path / 'a.txt'}: expected every worker to see the files under the same names as this process does, "
+            "got one that does not, on "
+        )
+
+    def test_what_cannot_be_read_is_passed_on(self, tmp_path):
+        (tmp_path / "bad.txt").write_text("1 Q0 a\n")
+        (tmp_path / "fine.txt").write_text("1 Q0 a 1 2 t\n")
+        found = list(iterate_runs(iterate_runs(tmp_path, keep_going=True), keep_going=True))
+        assert [type(run) for run in found] == [UnreadRun, Run]
+        assert found[0].source == str(tmp_path / "bad.txt")
+        assert found[0].reason.startswith(f"{tmp_path / 'bad.txt'}:1: expected 6 fields")
+        assert found[1].source == str(tmp_path / "fine.txt")
+        with pytest.raises(DataError, match="expected 6 fields"):
+            list(iterate_runs(tmp_path))
