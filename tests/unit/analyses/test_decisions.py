@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gainful.analyses.robustness.decisions import Decisions, can_differ, compared, draw_pairs, rejected
+from gainful.analyses.robustness.decisions import Decisions, _p, can_differ, compared, draw_pairs, rejected
 from gainful.stats.paired import wilcoxon
 
 
@@ -42,6 +42,14 @@ class TestDecisions:
         p = wilcoxon(scores)[first, second]
         for alpha in (0.01, 0.05, 0.3):
             assert rejected(scores, first, second, alpha).tolist() == (p < alpha).tolist()
+
+    @pytest.mark.parametrize("topics", [1, 4, 30, 200])
+    def test_p_is_scipys(self, topics):
+        """Also with ties, zeros and pairs that do not differ at all."""
+        rng = np.random.default_rng(topics)
+        z = np.vstack([rng.integers(-4, 5, (40, topics)) / 8, rng.normal(0.2, 1, (40, topics)), np.zeros((1, topics))])
+        expected = [stats.wilcoxon(row, method="asymptotic").pvalue if row.any() else 1.0 for row in z]
+        np.testing.assert_allclose(_p(z), expected, rtol=1e-12)
 
     def test_topics_without_a_score_are_left_out(self):
         rng = np.random.default_rng(1)
