@@ -65,6 +65,10 @@ class Call:
 
     def check(self, written: Iterable[Path | None] = ()) -> None:
         """Refuse, before any work, what cannot be written or would write over what is read."""
+        if self.shown.get("save") is not None:
+            check_save = getattr(sys.modules[self.function.__module__], "check_save", None)
+            if check_save is not None:
+                check_save(self.shown["save"])
         targets = [*written, *(self.shown.get(name) for name in ("output", "chart", "save"))]
         check_targets([target for target in targets if target is not None], self._inputs())
         if "format" in self.shown:
@@ -73,10 +77,6 @@ class Call:
             from gainful.charts import check_chart_path
 
             check_chart_path(self.shown["chart"])
-        if self.shown.get("save") is not None:
-            check_save = getattr(sys.modules[self.function.__module__], "check_save", None)
-            if check_save is not None:
-                check_save(self.shown["save"])
 
     def _inputs(self) -> Iterator[str]:
         yield from self.files

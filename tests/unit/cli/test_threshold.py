@@ -25,19 +25,13 @@ class TestFit:
     def test_tables(self, gainful, files):
         status, out, err = gainful("threshold", "fit", *files, "-m", "nDCGf@3")
         assert status == 0
-        lines = [line.split() for line in out.splitlines()]
-        assert lines[0] == ["everything", "cut", "at", "0.5", "nothing"]
+        found = gf.threshold.fit(*files, measure="nDCGf@3")
+        assert " ".join(out.split()).startswith(found.verdict())
+        assert all(table.text() in out for table in found.tables())
         # Unfiltered: ((3 - 2·.6309)/3 + (4 - 2·.6309)/4 + 1)/3; nothing: (2/3 + 2/4)/3.
-        assert lines[2] == ["nDCGf@3", "0.7546", "1.0000", "0.3889"]
-        assert lines[3] == ["Forbidden@3", "0.3333", "0.0000", "0.0000"]
-        assert lines[4] == ["FilteredGood", "0.0000", "0.0000", "1.0000"]
-        assert lines[5] == ["Empty", "0.0000", "0.0000", "1.0000"]
-        assert lines[6] == ["documents", "6", "3", "0"]
-        assert lines[10][:2] == ["threshold", "0.5"]
-        assert lines[11][:5] == ["gain", "on", "these", "topics", "0.2454"]
-        assert lines[12][:3] == ["gain", "held", "out"]
-        assert err.startswith("threshold 0.5 for nDCGf@3: 1.0000, 0.7546 unfiltered; run, 3 topics; ")
-        assert "\nHeld out: a threshold chosen on 2 of 3 parts of the topics gains " in err
+        for row in ("everything 0.1 0.7546 0.3333 0.0000 0.0000 6", "nothing inf 0.3889 0.0000 1.0000 1.0000 0"):
+            assert row.split() in [line.split() for line in out.splitlines()]
+        assert err == f"{found.settings}\n"
 
     def test_json_is_what_the_function_returns(self, gainful, files):
         words = ("threshold", "fit", *files, "--max-forbidden", ".1", "--seed", "3", "--resamples", "50")
@@ -100,7 +94,7 @@ class TestApply:
 
     def test_a_saved_cut(self, gainful, files, tmp_path):
         _, _, err = gainful("threshold", "fit", *files, "--save", tmp_path / "cut.json")
-        assert err.endswith(f"saved to {tmp_path / 'cut.json'}\n")
+        assert err.endswith(f"saved to: {tmp_path / 'cut.json'}\n")
         words = ("threshold", "apply", files[1], "--cut", tmp_path / "cut.json", "-o", tmp_path / "cut.csv")
         status, _, err = gainful(*words)
         assert (status, err) == (0, f"{tmp_path / 'cut.csv'}: 3 of 6 documents\n")
@@ -119,7 +113,7 @@ class TestApply:
         status, _, err = gainful(*words)
         assert (status, err) == (
             1,
-            "gainful: error: the cut is on the scores of filter run 'spam': give a filter run here, too\n",
+            "gainful: error: the threshold is for the scores of filter run 'spam': give a filter run here, too\n",
         )
 
     def test_never_over_its_input(self, gainful, files, tmp_path):
@@ -157,7 +151,7 @@ class TestApply:
         assert err.endswith("no score of run 'spam' reaches the threshold; the highest is 2.0\n")
 
     def test_neither_cut_nor_threshold(self, gainful, files, tmp_path):
-        message = "expected either --cut FILE or --threshold NUMBER, got neither"
+        message = "expected either --cut or --threshold, got neither"
         words = ("threshold", "apply", files[1], "-o", tmp_path / "cut.txt")
         assert gainful(*words) == (1, "", f"gainful: error: {message}\n")
 
@@ -172,12 +166,12 @@ class TestCurve:
     def test_table(self, gainful, files):
         status, out, err = gainful("threshold", "curve", *files)
         assert status == 0
+        assert out.startswith("Cut run at 0.5: on these topics nDCGf@3 goes from 0.7546 to 1.0000, ")
         lines = [line.split() for line in out.splitlines()]
-        assert lines[0] == ["threshold", "documents", "nDCGf@3", "Forbidden@3", "FilteredGood", "Empty"]
-        assert lines[2] == ["inf", "0", "0.3889", "0.0000", "1.0000", "1.0000"]
-        assert lines[5] == ["0.5", "3", "1.0000", "0.0000", "0.0000", "0.0000"]
-        assert lines[-1] == ["0.1", "6", "0.7546", "0.3333", "0.0000", "0.0000"]
-        assert err.startswith("curve of nDCGf@3 for run: 6 thresholds, 6 documents, 3 topics; ties=trec ")
+        assert ["threshold", "documents", "nDCGf@3", "Forbidden@3", "FilteredGood", "Empty"] in lines
+        assert ["inf", "0", "0.3889", "0.0000", "1.0000", "1.0000"] in lines
+        assert ["0.1", "6", "0.7546", "0.3333", "0.0000", "0.0000"] in lines
+        assert "threshold curve: run, 3 topics; measure=nDCGf@3 ties=trec " in err
 
     def test_a_long_one_is_thinned(self, gainful, tmp_path):
         gainful("simulate", tmp_path / "c", "--topics", "8", "--systems", "4", "--depth", "60")
@@ -185,10 +179,10 @@ class TestCurve:
         status, out, err = gainful("threshold", "curve", tmp_path / "c/qrels.txt", run, "-m", "nDCGf@10")
         assert status == 0
         curve = gf.threshold.curve(tmp_path / "c/qrels.txt", run, measure="nDCGf@10")
-        lines = out.splitlines()[2:]
-        assert len(lines) <= 20 < len(curve)
-        assert f"note: {len(lines)} of {len(curve)} thresholds; --format csv has them all\n" in err
-        assert f"{curve.score.max():.4f}" in {line.split()[2] for line in lines}
+        table = curve.compact()[0]
+        assert table.text() in out
+        assert len(table.frame) <= 20 < len(curve)
+        assert f"note: {len(table.frame)} of {len(curve)} thresholds are shown; " in " ".join(err.split())
         rows = gainful("threshold", "curve", tmp_path / "c/qrels.txt", run, "-m", "nDCGf@10", "--format", "csv").out
         assert len(rows.splitlines()) == len(curve) + 1
 
