@@ -29,7 +29,7 @@ def rankings_from_arrays(labels: Any, scores: Any = None, mask: Any = None, *, t
     Returns
     -------
     Rankings
-        One system, a topic a query, numbered from 0.
+        One system, one topic per query, numbered from 0.
     """
     if ties not in ("order", "expected"):
         raise PolicyError(
@@ -116,7 +116,7 @@ def _padded(values: Any, name: str) -> tuple[FloatArray, BoolArray]:
     except (TypeError, ValueError):
         raise DataError(f"{name}: expected numbers, queries × documents, got {type(values).__name__}") from None
     if any(row.ndim != 1 for row in lists):
-        raise DataError(f"{name}: expected one list of numbers a query")
+        raise DataError(f"{name}: expected one list of numbers per query")
     lengths = np.array([len(row) for row in lists], dtype=np.int64)
     there = np.arange(lengths.max(initial=0)) < lengths[:, None]
     block = np.full(there.shape, np.nan)

@@ -26,7 +26,7 @@ def complete_matrices(
     least_topics: int = 2,
     geometric: bool = False,
 ) -> tuple[ScoreMatrix, ...]:
-    """One matrix a measure, without a gap.
+    """One matrix per measure, without a gap.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Whole topics of one run: consecutive rows, one segment a topic."""
+    """Whole topics of one run: consecutive rows, one segment per topic."""
 
     doc: pl.Series
     score: pl.Series

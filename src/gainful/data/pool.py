@@ -30,7 +30,7 @@ class Index:
 
     @classmethod
     def build(cls, key: NDArray[np.uint64]) -> Index:
-        """Index the keys of the pool, about 8 slots a key so that most lookups end at once."""
+        """Index the keys of the pool, about 8 slots per key so that most lookups end at once."""
         slots = 1 << min(max(8 * len(key), 2).bit_length(), 24)
         slot = (key & np.uint64(slots - 1)).view(np.int64)
         document = np.argsort(slot)

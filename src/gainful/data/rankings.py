@@ -142,7 +142,7 @@ class Rankings:
         return self.pool_grade[self.document]
 
     def of_grade(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
-        """Per hit, the entry of `values` (one a grade); 0 or False where the document is not judged."""
+        """Per hit, the entry of `values` (one per grade); 0 or False where the document is not judged."""
         # Grade -1 reads the extra last entry: unjudged needs no branch.
         table: NDArray[Scalar] = np.append(values, np.zeros(1, values.dtype))
         return table[self.grade]
@@ -152,7 +152,7 @@ class Rankings:
         return self.of_grade(self.grades >= rel)
 
     def sum(self, values: FloatArray | BoolArray, at: IntArray | None = None) -> FloatArray:
-        """Per row, the sum of `values` (one a hit, or one each `at` these places) over its hits."""
+        """Per row, the sum of `values` (one per hit, or one each `at` these places) over its hits."""
         row = self.row if at is None else self.row[at]
         return np.bincount(row, weights=values, minlength=self.n_rows).astype(np.float64, copy=False)
 
@@ -167,13 +167,13 @@ class Rankings:
         return (total[last] - total[first]) / (self.tie_last - self.tie_first + 1)
 
     def pool_sum(self, values: FloatArray | BoolArray) -> FloatArray:
-        """Per row, the sum over its topic's pool of the entry of `values` (one a grade) of each judged document."""
+        """Per row, the sum over its topic's pool of the entry of `values` (one per grade) of each judged document."""
         table = np.append(values, np.zeros(1, values.dtype))
         per_topic = np.bincount(self.pool_topic, weights=table[self.pool_grade], minlength=len(self.topics))
         return self.per_row(per_topic.astype(np.float64, copy=False))
 
     def per_row(self, per_topic: FloatArray) -> FloatArray:
-        """One value a topic, repeated for every system."""
+        """One value per topic, repeated for every system."""
         return np.tile(per_topic, len(self.systems))
 
     def grades_by_rank(self, depth: int) -> FloatArray:

@@ -58,7 +58,7 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def open_cluster(scheduler: str | None, workers: int | None) -> Iterator[Cluster]:
-    """The workers of a scheduler, or `workers` processes on this machine (one a core if None) that end afterwards."""
+    """The workers of a scheduler, or `workers` processes on this machine (one per core if None) that end afterwards."""
     try:
         import distributed
     except ImportError:

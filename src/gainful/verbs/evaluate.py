@@ -160,11 +160,11 @@ def read_scores(source: Any, *, lower_is_better: Sequence[str] = ()) -> Scores:
     Parameters
     ----------
     source
-        A file (.csv, .tsv, .jsonl, .json or .parquet; compressed or not), a frame, an array of systems × topics,
-        `ScoreMatrix` or `Scores`. Long:
-        the columns run, measure (optional), query_id and score. Wide: a row a topic, a column a system, and a query_id
-        column if there is one (else topics are numbered from 1). Rows of query_id 'all' are means and not read. A cell
-        that is empty, null, NA or, in a wide table, NaN is left out: it does not count.
+        A file (.csv, .tsv, .jsonl, .json or .parquet; compressed or not), a frame, an array of runs × topics,
+        `ScoreMatrix` or `Scores`. A long table has the columns run, measure (optional), query_id and score; a wide one
+        has one row per topic, one column per run, and a query_id column if there is one (else topics are numbered from
+        1). Rows of query_id 'all' are means and not read. A cell that is empty, null, NA or, in a wide table, NaN is
+        left out: it does not count.
     lower_is_better
         Measures of which a lower score is better, such as latency; a wide table's is called 'score'. gainful knows the
         direction of its own measures, and takes a higher score of any other for better.

@@ -93,8 +93,8 @@ def test_ties():
         (("abc",), "labels: expected numbers, queries × documents, got str"),
         (({"q": 1},), "labels: expected numbers, queries × documents, got dict"),
         (([[1], ["x"]],), "labels: expected numbers, queries × documents, got list"),
-        (([[[1], [2]], [[1]]],), "labels: expected one list of numbers a query"),
-        (([[1], 2],), "labels: expected one list of numbers a query"),
+        (([[[1], [2]], [[1]]],), "labels: expected one list of numbers per query"),
+        (([[1], 2],), "labels: expected one list of numbers per query"),
         (([[1, 2]], None, "no"), "mask: expected numbers, queries × documents, got str"),
     ],
 )

@@ -79,7 +79,7 @@ class Truth:
     Parameters
     ----------
     systems
-        One row a run: ``run``, ``team``, ``quality`` and ``spam_resistance`` (both 0 to 1, higher is better),
+        One row per run: ``run``, ``team``, ``quality`` and ``spam_resistance`` (both 0 to 1, higher is better),
         ``contributes`` (to the pool), ``scale`` of its scores.
     labels
         The label of every document that any run returned, judged or not; has the columns of qrels, so
@@ -102,7 +102,7 @@ class Collection:
     qrels
         The judgments: the pool, sorted by topic and document.
     runs
-        One a system, every topic's documents best first (equal scores: higher document id first, as trec_eval).
+        One per system, every topic's documents best first (equal scores: higher document id first, as trec_eval).
     truth
         The systems' parameters and the labels of all returned documents.
     settings
@@ -176,7 +176,7 @@ def draw(
     labels = np.empty((topics, candidates), dtype=np.int8)
     judged = np.zeros((topics, candidates), dtype=np.bool_)
     returned = np.zeros((topics, candidates), dtype=np.bool_)
-    for topic, stream in enumerate(rng.spawn(topics)):  # a stream a topic: more topics leave the first ones alone
+    for topic, stream in enumerate(rng.spawn(topics)):  # one stream per topic: more topics leave the first ones alone
         inner, usefulness, spamminess = _score_documents(stream, field, candidates)
         ranked[topic], scores[topic] = _rank(inner, field, depth)
         lengths = _draw_lengths(stream, field, depth, pool_depth, missing)
@@ -205,7 +205,7 @@ def draw(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Field:
-    """The participating systems' parameters, one entry a system; coverage has one a team."""
+    """The participating systems' parameters, one entry per system; coverage has one per team."""
 
     names: list[str]
     team: Ints
