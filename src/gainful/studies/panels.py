@@ -116,7 +116,8 @@ def panels(
     columns = frame[column].n_unique() if column else 1
     width, height = _ALONE if rows == columns == 1 else _SIZE
     legend = {"legend": None} if titled else {}
-    color = _key(alt, "Color", by, names, **legend)
+    solid = {"legend": alt.Legend(symbolOpacity=1, symbolType="stroke")} if band else {}  # not that of the band
+    color = _key(alt, "Color", by, names, **{**solid, **legend})
     base = alt.Chart(frame).encode(x=x.encode(alt, "X"), y=y.encode(alt, "Y"), color=color)
     named = [
         alt.Tooltip(f"{name}:N" if frame[name].dtype == pl.String else name) for name in dict.fromkeys([by, *tooltip])
