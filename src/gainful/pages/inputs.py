@@ -16,6 +16,7 @@ from gainful.data.policies import Gaps, Policies, PolicyOptions
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
 from gainful.data.scores import Scores
+from gainful.engine.scoring import check_ties
 from gainful.errors import check_choice
 from gainful.io.read import read_qrels
 from gainful.measures import Measure, parse_measures
@@ -24,7 +25,7 @@ from gainful.results import Settings, plural
 from gainful.stats.choices import Correction, Test
 from gainful.stats.resample import check_resamples, generator
 from gainful.verbs.compare.result import place_of
-from gainful.verbs.evaluate import check_ties, evaluate
+from gainful.verbs.evaluate import evaluate
 from gainful.verbs.source import DEFAULT_MEASURES, Measures, Options, rankings_of
 
 

@@ -147,13 +147,6 @@ def _of_rankings(
     return finished(part, measures, policies, spellings=spellings)
 
 
-def check_ties(*given: Any) -> None:
-    """See `gainful.engine.scoring`."""
-    from gainful.engine.scoring import check_ties
-
-    check_ties(*given)
-
-
 def read_scores(source: Any, *, lower_is_better: Sequence[str] = ()) -> Scores:
     """Scores from a table: what `evaluate` returns, for the analyses that start from it.
 
