@@ -159,7 +159,7 @@ class TestWhatTheDataDoNotAllow:
         found = gf.report({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "nDCG@3")
         told = self.told(found)
         assert found.contents["comparison"] == {"absent": "Expected at least 2 runs, got 1: run"}
-        assert found.contents["run has a mean nDCG@3 of 0.8155 over 2 topics."]
+        assert found.findings() == ("run has a mean nDCG@3 of 0.8155 over 2 topics.",)
         assert told["robustness"] == "Expected at least 2 runs, whose order can change, got 1: run"
         assert told["boundedness"].startswith("No label is negative")
         assert told["threshold"].startswith("No label is negative")
@@ -168,7 +168,7 @@ class TestWhatTheDataDoNotAllow:
     def test_one_topic(self):
         found = gf.report({"1": {"a": 1}}, {"x": {"1": ["a"]}, "y": {"1": ["b"]}}, "nDCG@3")
         assert found.contents["comparison"] == {"absent": "Expected at least 2 topics of nDCG@3, got 1"}
-        assert found.contents["Of 2 runs, x has the best nDCG@3 (1.0000)."]
+        assert found.findings() == ("Of 2 runs, x has the best nDCG@3 (1.0000).",)
         assert self.told(found)["reliability"] == "Expected at least 2 topics of nDCG@3, got 1"
 
     def test_one_measure(self, made):
