@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,13 @@ QRELS, A = TINY / "qrels.txt", TINY / "a.txt"
 class TestOneTopic:
     def test_table(self, gainful, golden):
         status, out, err = gainful("explain", QRELS, A, "--query", "q1", "-m", "nDCG@3")
-        assert (status, err) == (0, "")
+        policies = "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"
+        assert (status, err) == (0, f"explain: nDCG@3, topic q1, run a; {policies}\n")
         golden(out, "explain.txt")
 
     def test_unjudged_documents_are_named(self, gainful):
         out = gainful("explain", QRELS, A, "-q", "q3").out
-        assert out.splitlines()[4].split()[:4] == ["1", "x1", "-", "0"]
+        assert any(line.split()[:4] == ["1", "x1", "-", "0"] for line in out.splitlines())
 
     def test_csv_has_every_rank(self, gainful):
         out = gainful("explain", QRELS, A, "--query", "q3", "--format", "csv").out
@@ -37,14 +39,14 @@ class TestOneTopic:
 
     def test_other_measures(self, gainful):
         out = gainful("explain", QRELS, A, "--query", "q1", "-m", "AP").out
-        assert out.splitlines()[2].split() == [
-            *("rank", "document", "label", "relevant", "found", "precision", "recall", "ap")
-        ]
+        header = ["rank", "document", "label", "relevant", "found", "precision", "recall", "ap"]
+        assert any(line.split() == header for line in out.splitlines())
         assert "yes" in out
 
     def test_policies_are_handed_on(self, gainful):
-        out = gainful("explain", QRELS, A, "--query", "q3", "--unjudged", "condensed", "--ties", "order").out
-        assert "is 1.0000, the best is 1.0000 (ties=order unjudged=condensed)" in out
+        _, out, err = gainful("explain", QRELS, A, "--query", "q3", "--unjudged", "condensed", "--ties", "order")
+        assert "is 1.0000; the best ordering scores 1.0000. Nothing is lost." in out
+        assert "ties=order unjudged=condensed" in err
         assert "x1" not in out
 
     def test_undefined(self, gainful, tmp_path):
@@ -65,15 +67,14 @@ class TestLongRankings:
 
     def test_ranks_that_gain_nothing_are_left_out(self, gainful, long):
         out = gainful("explain", *long, "--query", "q", "-m", "nDCG").out
-        ranks = [line.split()[0] for line in out.splitlines()[4:] if line][:26]
-        gaps = ["…", "60", "…", "70", "…", "400", "…", "500"]
-        assert ranks[:20] == [str(rank) for rank in range(1, 21)]
-        assert [line.split()[0] for line in out.splitlines()[24:32]] == gaps
+        ranks = [int(line.split()[0]) for line in out.splitlines() if re.match(r" *\d+ ", line)]
+        assert ranks == [*range(1, 21), 60, 70, 400, 500]
 
     def test_binary_measures_likewise(self, gainful, long):
         _, out, err = gainful("explain", *long, "--query", "q", "-m", "AP")
         assert len(out.splitlines()) < 60
-        assert err == "note: some ranks are left out of the table; --format csv has all 500\n"
+        text = "note: Ranks that gain nothing are left out of the table; CSV and JSON have all 500."
+        assert err.splitlines()[0] == text
 
     def test_documents_beyond_every_cutoff_are_no_losses(self, gainful, long):
         out = gainful("explain", *long, "--query", "q", "-m", "nDCG@1").out
@@ -88,7 +89,7 @@ class TestLongRankings:
         (tmp_path / "qrels").write_text("".join(f"q 0 d{number} 1\n" for number in range(12)))
         (tmp_path / "run").write_text("q Q0 d1 1 1 x\n")
         _, _, err = gainful("explain", tmp_path / "qrels", tmp_path / "run", "-q", "q", "-m", "nDCG")
-        assert err == "note: the 10 largest losses of 12; --format json has them all\n"
+        assert err.splitlines()[0] == "note: The table has the 10 largest losses of 12; JSON has them all."
 
 
 class TestWithoutQuery:
@@ -96,7 +97,7 @@ class TestWithoutQuery:
         status, out, err = gainful("explain", QRELS, A, "-m", "nDCG@3")
         assert status == 0
         assert [line.split() for line in out.splitlines()[2:]] == [["q3", "0.6309"], ["q1", "0.7985"], ["q2", "1.0000"]]
-        assert err == "To explain one of these topics, add --query, such as: --query q3\n"
+        assert err == "To explain one of these topics, add --topic, such as: --topic q3\n"
 
     def test_worst_is_highest_where_lower_is_better(self, gainful):
         # b shows the forbidden d6 first on q2.
@@ -112,8 +113,7 @@ class TestWithoutQuery:
     def test_only_the_worst_of_many(self, gainful, tmp_path):
         (tmp_path / "qrels").write_text("".join(f"q{number} 0 d 1\n" for number in range(30)))
         out = gainful("explain", tmp_path / "qrels", A).out
-        assert len(out.splitlines()) == 2 + 21
-        assert out.splitlines()[-1].split() == ["…", "…"]
+        assert len(out.splitlines()) == 2 + 20
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,15 @@ class TestWithoutQuery:
         ),
         (
             ["--query", "q1", "-m", "bpref"],
-            "expected a measure that can be explained (nDCG, DCG, CG, AP, P, R, RR), got 'bpref'",
-        ),
-        (
-            ["--query", "q1", "--ties", "expected"],
-            "--ties expected averages over all orders of tied documents, so that there is no one ranking to explain: "
-            "use --ties trec or --ties order.",
+            "expected a measure that can be explained (P, R, RR, AP, CG, DCG, nDCG), got 'bpref'",
         ),
     ],
 )
 def test_refused(gainful, words, message):
     assert gainful("explain", QRELS, A, *words) == (1, "", f"gainful: error: {message}\n")
+
+
+def test_averaged_ties_cannot_be_explained(gainful):
+    status, _, err = gainful("explain", QRELS, A, "--query", "q1", "--ties", "expected")
+    assert status == 2
+    assert 'Invalid value "expected" for --ties. Choose from: "trec", "order".' in err

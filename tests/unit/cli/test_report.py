@@ -31,15 +31,16 @@ def test_writes_the_page_and_tells_what_it_found(gainful, here, tmp_path):
     told = contents(tmp_path / "mine.html")
     assert " ".join(out.split()) == " ".join(told["findings"])
     assert max(map(len, out.splitlines())) <= 100
-    assert err.splitlines()[0].startswith("report: 3 runs, 6 topics, ")
-    assert err.splitlines()[1:-1] == [f"note: {text}" for text in told["notes"]]
+    *remarks, settings, _ = err.splitlines()
+    assert " ".join(remarks) == " ".join(f"note: {text}" for text in told["notes"])
+    assert settings.startswith("report: 3 runs, 6 topics, ")
     assert err.splitlines()[-1] == "written to mine.html: open it in a browser"
 
 
 def test_tells_of_qrels_that_are_of_other_runs(gainful, here, tmp_path):
     (tmp_path / "strange.txt").write_text("99 Q0 d1 1 1.0 strange\n", encoding="utf-8")
     _, _, err = gainful("report", "qrels.txt", "strange.txt", "-m", "AP")
-    assert err.splitlines()[1] == "note: Run 'strange' has none of the judged topics: do these qrels belong to it?"
+    assert "note: Run 'strange' has none of the judged topics" in err
 
 
 def test_the_command_on_the_page_repeats_it(gainful, here, tmp_path):
@@ -62,7 +63,7 @@ def test_the_command_on_the_page_repeats_it(gainful, here, tmp_path):
     ],
 )
 def test_refuses_before_any_work(gainful, here, words, message, monkeypatch):
-    monkeypatch.setattr(import_module("gainful.pages"), "gather", lambda *_: pytest.fail("it went to work"))
+    monkeypatch.setattr(import_module("gainful.data.align"), "make_pool", lambda *_: pytest.fail("it went to work"))
     status, _, err = gainful("report", "qrels.txt", *here, *words)
     assert (status, err) == (1, f"gainful: error: {message}\n")
 
