@@ -217,12 +217,12 @@ def _listed(parts: list[ListedDocuments], first_row: list[int], rules: Rules) ->
     score = np.concatenate([np.zeros(0), *(part.score for part in parts)])[order]
     document = _concatenate([part.document for part in parts])[order]
     doc_id = doc_id if isinstance(order, slice) else doc_id.gather(order)
-    if rules.policies.unjudged == "condensed":
-        rank = np.arange(len(row)) - np.searchsorted(row, row) + 1
-        kept = np.flatnonzero(rank <= rules.documents)
-        row, rank, score, document = row[kept], rank[kept], score[kept], document[kept]
-        doc_id = doc_id.gather(kept)
-    return ListedDocuments(row=row, rank=rank, doc_id=doc_id, score=score, document=document)
+    listed = ListedDocuments(row=row, rank=rank, doc_id=doc_id, score=score, document=document)
+    if rules.policies.unjudged == "zero":
+        return listed
+    listed = listed.condensed(rules.pool.grade)
+    first = listed.rank <= rules.documents
+    return listed.taken(first, listed.row[first])
 
 
 def _concatenate(parts: list[IntArray]) -> IntArray:
