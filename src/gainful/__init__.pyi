@@ -44,8 +44,8 @@ from .measures.grammar import parse_measure as parse_measure
 from .measures.grammar import parse_measures as parse_measures
 from .measures.registry import Measure as Measure
 from .measures.registry import measure as measure
-from .pages.result import Report as Report
 from .pages import report as report
+from .pages.result import Report as Report
 from .results import Note as Note
 from .results import Result as Result
 from .results import Table as Table
@@ -53,7 +53,7 @@ from .tune import threshold as threshold
 from .tune.optimize import optimize as optimize
 from .tune.optimize.result import Optimum as Optimum
 from .tune.threshold.result import Threshold as Threshold
-from .tune.threshold.result import ThresholdCurve as ThresholdCurve
+from .tune.threshold.tradeoff import ThresholdCurve as ThresholdCurve
 from .verbs.align import align as align
 from .verbs.compare import compare as compare
 from .verbs.compare.result import Comparison as Comparison

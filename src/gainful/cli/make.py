@@ -110,6 +110,8 @@ def made(command: Command) -> Callable[..., int | None]:
     texts = {**parameter_texts(Options), **parameter_texts(Policies), **parameter_texts(Dask)}
     for name, hint in _hints(function).items():
         texts |= parameter_texts(hint) if dataclasses.is_dataclass(hint) and name != "return" else {}
+    for accepted in get_args(_hints(function).get("options")):  # what a function allows may be less than others do
+        texts |= {name: text for name, text in parameter_texts(accepted).items() if not text.startswith("See ")}
     texts |= parameter_texts(function) | _TEXTS | (parameter_texts(shell) if shell else {})
     texts |= {"save": f"Write {command.saves}."} if command.saves else {}
     parameters = [option.parameter(texts.get(name, "")) for name, option in options.items()]

@@ -28,7 +28,7 @@ from gainful.ltrf.targets import Loss, Scale, check_loss
 from gainful.ltrf.training import Splits, evaluate_examples, prepare, repeated_by, settings_of, train_on
 from gainful.results import Note, Result, Table
 from gainful.tune import threshold as thresholds
-from gainful.tune.threshold.result import ThresholdCurve
+from gainful.tune.threshold.tradeoff import ThresholdCurve
 from gainful.verbs.compare import compare as compare_runs
 from gainful.verbs.compare.result import Comparison
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.data.scores import Scores
-from gainful.tune.threshold.result import ThresholdCurve
+from gainful.tune.threshold.tradeoff import ThresholdCurve
 
 if TYPE_CHECKING:
     import altair

@@ -198,3 +198,12 @@ def test_the_group_shows_its_commands(gainful):
         assert f"\n  {name} " in out or f" {name} " in out
     assert gainful("threshold", "fit").status == 2
     assert gainful("threshold", "nope").err.endswith("Try 'gainful threshold --help'.\n")
+
+
+@pytest.mark.parametrize("command", ["fit", "curve"])
+def test_the_help_offers_nothing_that_is_refused(gainful, command):
+    text = " ".join(gainful("threshold", command, "--help").out.replace("│", " ").split())
+    assert "[choices: trec, order]" in text
+    assert "[choices: zero, one, skip]" in text
+    assert "expected value" not in text
+    assert " nan" not in text

@@ -18,10 +18,10 @@ from gainful.data.align import align
 from gainful.errors import DataError, GainfulError, MeasureError
 from gainful.stats.correlation import kendall
 from gainful.tune.optimize.bilinear import bilinear
+from gainful.tune.optimize.candidates import OPTIMAL
 from gainful.tune.optimize.compute import _halves
 from gainful.tune.optimize.fit import Point, Problem, Space
 from gainful.tune.optimize.problem import JudgedRuns
-from gainful.tune.optimize.result import OPTIMAL
 
 DATA = Path(os.environ.get("GAINFUL_DATA", "/nonexistent"))
 NAMED = ("log2", "zipf", "linear", "jk")

@@ -14,7 +14,8 @@ from gainful.errors import GainfulError, did_you_mean
 if TYPE_CHECKING:
     import altair
 
-    from gainful.tune.optimize.result import Candidate, CollectionOptimum, Optimum
+    from gainful.tune.optimize.candidates import Candidate, CollectionOptimum
+    from gainful.tune.optimize.result import Optimum
 
 Figure = Literal["all", "discount", "gain", "reliability", "held_out", "scores", "asl"]
 

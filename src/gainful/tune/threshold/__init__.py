@@ -11,7 +11,8 @@ from gainful.errors import check_choice
 if TYPE_CHECKING:
     from gainful.data.run import Run
     from gainful.measures import Measure
-    from gainful.tune.threshold.result import Threshold, ThresholdCurve
+    from gainful.tune.threshold.result import Threshold
+    from gainful.tune.threshold.tradeoff import ThresholdCurve
 
 
 class ThresholdOptions(TypedDict, total=False):

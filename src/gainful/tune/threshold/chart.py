@@ -12,7 +12,7 @@ from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 if TYPE_CHECKING:
     import altair
 
-    from gainful.tune.threshold.result import ThresholdCurve
+    from gainful.tune.threshold.tradeoff import ThresholdCurve
 
 # More points than this on a curve cannot be seen.
 _POINTS = 200

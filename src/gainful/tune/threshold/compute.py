@@ -22,8 +22,9 @@ from gainful.stats.resample import check_resamples
 from gainful.tune.threshold import ThresholdOptions
 from gainful.tune.threshold.choose import CLOSE, Rule, bootstrap, bound, cross_validate, order_interval
 from gainful.tune.threshold.documents import ScoredDocuments, scored_documents
-from gainful.tune.threshold.result import Threshold, ThresholdCurve
+from gainful.tune.threshold.result import Threshold
 from gainful.tune.threshold.sweep import Steps, Sweep, sweep
+from gainful.tune.threshold.tradeoff import ThresholdCurve
 from gainful.verbs.source import check_options, policies_of, rankings_of
 
 
