@@ -118,17 +118,7 @@ class _Aggregator(Agg):
 
 
 class GainfulEvaluator(ir_measures.Evaluator):
-    """Scores one run after another for the same measures and judgments; made by `GainfulProvider.evaluator`.
-
-    Parameters
-    ----------
-    measures
-        Of gainful.
-    qrels
-        Whatever `gainful.read_qrels` takes; read once.
-    policies
-        How ties, unjudged documents and so on are treated.
-    """
+    """Scores one run after another for the same measures and judgments; made by `GainfulProvider.evaluator`."""
 
     def __init__(self, measures: Iterable[GainfulMeasure], qrels: Any, policies: Policies) -> None:
         self._qrels = read_qrels(qrels)

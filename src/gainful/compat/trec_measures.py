@@ -33,24 +33,12 @@ def whole_part(share: float, relevant: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Setting:
-    """What measures of trec_eval depend on.
+    """What measures of trec_eval depend on."""
 
-    Parameters
-    ----------
-    rankings
-        Of one run; rows are topics.
-    level
-        The label from which a document is relevant.
-    documents
-        How many documents the collection has.
-    needed
-        How many relevant documents a share of them stands for.
-    """
-
-    rankings: Rankings
-    level: float = 1.0
-    documents: int = 0
-    needed: Callable[[float, FloatArray], FloatArray] = round_half_up
+    rankings: Rankings  # of one run; rows are topics
+    level: float = 1.0  # the label from which a document is relevant
+    documents: int = 0  # of the collection
+    needed: Callable[[float, FloatArray], FloatArray] = round_half_up  # how many relevant ones a share stands for
 
 
 def interpolated_precision(setting: Setting, share: float) -> FloatArray:

@@ -18,11 +18,8 @@ _FOREIGN = re.compile(r"(all_)?prefs(_\w+)?|qrels_jg|\w+_avgjg")
 def select(texts: Iterable[str]) -> list[Column]:
     """The lines that measures stand for, in trec_eval's order.
 
-    Parameters
-    ----------
-    texts
-        Names of measures and groups, with parameters after a dot (``P.5,10``) or as in results (``P_5``). Parameters
-        take the place of the defaults; those of several texts add up.
+    Parameters come after a dot (``P.5,10``) or as in results (``P_5``), and take the place of the defaults; those of
+    several texts add up.
     """
     asked: dict[str, list[str]] = {}
     for text in texts:

@@ -28,26 +28,8 @@ _PERSISTENCE = 0.9
 class Entry:
     """One measure of trec_eval.
 
-    Parameters
-    ----------
-    name
-        What it calls it.
-    help
-        What it is, in a line.
-    function
-        From the setting and, unless `kind` is plain, the parameters (one of them where each has a line of its own); or
-        the name of gainful's measure.
-    kind
-        What parameters it takes: none; ``cutoffs`` and ``shares`` have a line each; ``numbers`` and ``pairs``
-        (label=gain) are parts of one measure.
-    default
-        The parameters where none are given.
-    summary
-        How topics are summarised; ``none`` for what is printed for topics alone.
-    whole
-        Whether it is printed without decimals.
-    single
-        Whether it is printed for single topics.
+    Of the parameters, ``cutoffs`` and ``shares`` have a line each; ``numbers`` and ``pairs`` (label=gain) are parts of
+    one measure. The function takes the setting and those of one line; or it is the name of gainful's measure.
     """
 
     name: str
@@ -55,9 +37,9 @@ class Entry:
     function: Function
     kind: Kind = "plain"
     default: Parameters = ()
-    summary: Literal["mean", "sum", "gmean", "none"] = "mean"
-    whole: bool = False
-    single: bool = True
+    summary: Literal["mean", "sum", "gmean", "none"] = "mean"  # none: printed for topics alone
+    whole: bool = False  # printed without decimals
+    single: bool = True  # printed for single topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

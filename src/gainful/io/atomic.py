@@ -14,18 +14,8 @@ from gainful.errors import DataError
 def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a file under a temporary name in its folder, then rename it: nobody ever sees half of it.
 
-    Parameters
-    ----------
-    path
-        The file; one that exists is replaced by one with the same permissions, a link is followed, and a device such
-        as ``/dev/stdout`` is written to directly.
-    content
-        Bytes, or text to be written as UTF-8.
-
-    Raises
-    ------
-    DataError
-        It cannot be written; what was there before is still there.
+    One that exists is replaced by one with the same permissions, a link is followed, and a device such as
+    ``/dev/stdout`` is written to directly. Where it cannot be written, what was there before is still there.
     """
     data = content.encode() if isinstance(content, str) else content
     try:

@@ -53,15 +53,7 @@ _Read = Callable[[bytes, int, int], tuple[pl.DataFrame, int]]
 
 
 def large_runs(path: Path, name: str) -> list[LargeRun] | None:
-    """The runs of a large file, to be read in chunks; None for a file that is small or must be read as a whole.
-
-    Parameters
-    ----------
-    path
-        The file.
-    name
-        Name of the run if the file does not tell.
-    """
+    """The runs of a large file, to be read in chunks; None for a file that is small or must be read as a whole."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size < STREAMED // PACKED:
@@ -101,20 +93,7 @@ def runs_of(
 ) -> list[LargeRun]:
     """The run that these chunks hold, or the runs that their column ``run`` tells apart, sorted on disk.
 
-    Parameters
-    ----------
-    chunks
-        Gives all rows.
-    columns
-        Their columns.
-    size
-        About how many bytes of text all rows are.
-    name
-        Name of the run if there is no column ``run``.
-    where
-        Name of the file in messages.
-    head
-        Some of the first rows, if they are known.
+    `size` is about how many bytes of text all rows are; `name` is for a run without a column ``run``.
     """
     if "run" not in columns:
         return [LargeRun(name, chunks, size, notes=rank_notes(name, head))]
@@ -249,13 +228,6 @@ def parquet_chunks(path: Path, constants: Mapping[str, str] = _NONE) -> Iterator
     """The rows of a Parquet file, in order.
 
     In slices, each read by itself: polars' own iteration over a file reads ahead of whoever is slower.
-
-    Parameters
-    ----------
-    path
-        The file.
-    constants
-        Columns with one value, which is not in the file.
     """
     read, total = _open_parquet(path, constants)
     step = max(CHUNK // ROW, 1)

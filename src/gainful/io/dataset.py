@@ -68,15 +68,7 @@ def natural(path: Path) -> tuple[list[str | int], str]:
 
 
 def dataset_runs(path: Path, name: str) -> list[LargeRun]:
-    """The runs of a data set, to be read in chunks.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    name
-        Name of the run if the data set does not tell.
-    """
+    """The runs of a data set, to be read in chunks; `name` is for one that the data set does not name."""
     found = []
     for run, parts in files_by_run(path).items():
         size = PACKED * sum(map(file_size, parts))
@@ -112,17 +104,7 @@ def dataset_columns(file: Path, root: Path) -> dict[str, str]:
 
 
 def dataset_chunks(files: Sequence[Path], root: Path, *, first: Path | None = None) -> Iterator[pl.DataFrame]:
-    """The rows of some files of a data set, in order.
-
-    Parameters
-    ----------
-    files
-        Which of its files.
-    root
-        The data set.
-    first
-        Its first file, which tells whether a column names the runs; None if their folders do.
-    """
+    """The rows of some files of a data set; its `first` tells whether a column names the runs, None if folders do."""
     kept = list(RUN.kept)
     if first is not None and "run" in dataset_columns(first, root):
         kept.append("run")

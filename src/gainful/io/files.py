@@ -70,21 +70,11 @@ def detect(head: bytes, tail: bytes, path: Path) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is in a file, unpacked.
-
-    Parameters
-    ----------
-    where
-        The name of the file in messages.
-    data
-        All of it.
-    format
-        What it is; None if it is empty.
-    """
+    """What is in a file, unpacked."""
 
     where: str
     data: bytes | mmap
-    format: Format | None
+    format: Format | None  # None if it is empty
 
     def frame(self, layout: Layout) -> pl.DataFrame:
         """Its rows."""

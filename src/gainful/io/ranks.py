@@ -28,14 +28,7 @@ _RANKED = "Documents are ranked by score, the highest first, and the rank column
 def rank_notes(name: str, frame: pl.DataFrame | None, text: bytes = b"") -> tuple[Note, ...]:
     """What there is to say about the ranks of a run; nothing where they agree with the scores, or are all the same.
 
-    Parameters
-    ----------
-    name
-        Of the run.
-    frame
-        Its first rows, or all; None if only the text is known.
-    text
-        TREC text of its first rows, or of all: what is looked at if the frame has no ranks.
+    The frame and the TREC text hold its first rows, or all; the text is looked at if the frame has no ranks.
     """
     if frame is not None and "rank" in frame.columns:
         rows = frame.head(ROWS)

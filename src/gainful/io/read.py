@@ -148,24 +148,12 @@ def _whole(run: Run | LargeRun) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What holds one run, or several.
+    """What holds one run, or several."""
 
-    Parameters
-    ----------
-    source
-        A file as it was given, or an object.
-    path
-        Where the file is, for a process in another folder; None for an object.
-    name
-        What to call its run, if that was said.
-    default
-        What to call its run otherwise, unless it says so itself.
-    """
-
-    source: object
-    path: str | None
+    source: object  # a file as it was given, or an object
+    path: str | None  # where the file is, for a process in another folder; None for an object
     name: str | None
-    default: str
+    default: str  # what to call its run if no name was given and it says none itself
 
     def __str__(self) -> str:
         return str(self.source) if self.path is not None else repr(self.name or self.default)
@@ -207,20 +195,9 @@ def iterate_runs(source: object, *, keep_going: bool) -> Iterator[Run | LargeRun
 def iterate_runs(source: object, *, keep_going: bool = False) -> Iterator[Run | LargeRun | UnreadRun]:
     """Read runs one after another, a few ahead: what `read_runs` does, without holding all of them.
 
-    The first files are being read when this returns, so that the caller can do something else meanwhile. Whether names
-    are different is for the caller to check; `align` does.
-
-    Parameters
-    ----------
-    source
-        As for `read_runs`; an iterator of `Run`, `LargeRun` and `UnreadRun` is passed through as it goes.
-    keep_going
-        Give `UnreadRun` for what cannot be read, and go on.
-
-    Returns
-    -------
-    iterator of Run and LargeRun
-        As `read_runs` returns them, but for large files, which are still to be read: `align` does it chunk by chunk.
+    The first files are being read when this returns, so that the caller can do something else meanwhile; large ones are
+    still to be read, chunk by chunk. An iterator of runs is passed through as it goes. Whether names are
+    different is for the caller to check; `align` does. With `keep_going`, what cannot be read is an `UnreadRun`.
     """
     if isinstance(source, Iterator):
         first = next(source, None)
@@ -237,17 +214,7 @@ def iterate_runs(source: object, *, keep_going: bool = False) -> Iterator[Run | 
 def read_entries(
     entries: Iterable[Entry], *, keep_going: bool = False, ahead: int = os.cpu_count() or 1
 ) -> Iterator[Run | LargeRun | UnreadRun]:
-    """Read the runs of some entries, the first of them already in the background; as for `iterate_runs`.
-
-    Parameters
-    ----------
-    entries
-        What to read.
-    keep_going
-        Give `UnreadRun` for what cannot be read, and go on.
-    ahead
-        How many are read at the same time.
-    """
+    """Read the runs of some entries, the first of them already in the background; as for `iterate_runs`."""
     threads = ThreadPoolExecutor(ahead)
     waiting = iter(entries)
     started = deque((entry, threads.submit(entry.read)) for entry in islice(waiting, ahead))

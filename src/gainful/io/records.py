@@ -64,19 +64,7 @@ def whole_records(blocks: Iterable[bytes], *, quotes: bool = False) -> Iterator[
 
 
 def first_error(read: Read, data: bytes, *, lines: int = 0, rows: int = 0, quotes: bool = False) -> DataError | None:
-    """The error about the first record that is no good, however many are read at once; None if all are good.
-
-    Parameters
-    ----------
-    read
-        What refuses records.
-    data
-        The records.
-    lines, rows
-        How many come before.
-    quotes
-        Whether a record may go on after a line end in quotes.
-    """
+    """The error about the first record that is no good, however many are read at once; None if all are good."""
     try:
         read(data, lines, rows)
     except DataError as error:

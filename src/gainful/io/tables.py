@@ -83,16 +83,7 @@ class _CellError(Exception):
 def to_columns(table: pl.DataFrame, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
     """The table with gainful's columns and types; or an error about the first row that is no good.
 
-    Parameters
-    ----------
-    table
-        Some rows, or all.
-    layout
-        `QRELS` or `RUN`.
-    where
-        Name of the table in messages.
-    before
-        How many rows come before these.
+    `before` is how many rows of the same source come before these.
     """
     found = needed_columns(table.columns, layout, where)
     columns = {}

@@ -79,17 +79,7 @@ RUN = Layout(
 
 
 def read_text(content: bytes | mmap, layout: Layout, where: str) -> pl.DataFrame:
-    """Frame of the topic, the document and the value of each line.
-
-    Parameters
-    ----------
-    content
-        The whole text.
-    layout
-        `QRELS` or `RUN`.
-    where
-        Name of the file in messages.
-    """
+    """Frame of the topic, the document and the value of each line of a whole text."""
     frame = _read_plain(content, layout)
     if frame is None:
         frame = _read_any(bytes(content), layout, where)

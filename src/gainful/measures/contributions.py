@@ -20,38 +20,18 @@ class Contributions:
     """What the documents that count add to a measure; `Contributions.of` makes it.
 
     ``score = empty + sum(won)`` and ``top = score + sum(best - won)`` for every run and topic.
-
-    Parameters
-    ----------
-    document
-        Per document that counts, its number in the pool, ascending.
-    rank
-        Runs × documents that count: where it was returned; infinite if it was not.
-    won, best
-        Likewise: what it adds to the score, and what it adds in the best ordering.
-    empty, top
-        Per topic, what an empty ranking scores, and the best one; NaN where the measure is undefined.
-    worth
-        Per label of the judgments, what a document of that label is worth: its gain, or whether it is relevant; None
-        if labels do not say.
-    discount
-        Per rank, what a gain is multiplied with; None for a measure that has none.
-    length
-        Per topic, how many ranks the best ordering has.
-    steps
-        Given a row of the rankings and a number of ranks: further columns by rank, by name.
     """
 
-    document: IntArray
-    rank: FloatArray
-    won: FloatArray
-    best: FloatArray
-    empty: FloatArray
-    top: FloatArray
-    worth: FloatArray | None
-    discount: FloatArray | None
-    length: IntArray
-    steps: Steps | None
+    document: IntArray  # per document that counts, its number in the pool, ascending
+    rank: FloatArray  # runs × documents that count: where it was returned; infinite if it was not
+    won: FloatArray  # likewise: what it adds to the score
+    best: FloatArray  # likewise: what it adds in the best ordering
+    empty: FloatArray  # per topic, what an empty ranking scores; NaN where the measure is undefined
+    top: FloatArray  # per topic, what the best ranking scores; NaN where the measure is undefined
+    worth: FloatArray | None  # per label, its gain, or whether it is relevant; None if labels do not say
+    discount: FloatArray | None  # per rank, what a gain is multiplied with; None for a measure that has none
+    length: IntArray  # per topic, how many ranks the best ordering has
+    steps: Steps | None  # given a row of the rankings and a number of ranks: further columns by rank, by name
 
     @classmethod
     def of(

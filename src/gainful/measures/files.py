@@ -24,13 +24,7 @@ def is_file_name(text: str) -> bool:
 
 
 def read_measure(path: str) -> Measure:
-    """The measure in a file.
-
-    Parameters
-    ----------
-    path
-        The file, without the ``@``.
-    """
+    """The measure in a file, whose name is given without the ``@``."""
     content = read_json(path, MeasureError, "a measure")
     wanted = 'an object such as {"measure": "nDCG", "cutoff": 10, "discount": [1, 0.8]}'
     if not isinstance(content, dict) or not isinstance(content.get("measure"), str):
@@ -53,17 +47,7 @@ def read_measure(path: str) -> Measure:
 
 
 def read_json(path: str, kind: type[GainfulError], what: str) -> Any:
-    """A small JSON file that somebody else may have written.
-
-    Parameters
-    ----------
-    path
-        The file.
-    kind
-        The error to raise where it cannot be read, is too large or no JSON, or has a name twice in an object.
-    what
-        What is expected in it, such as ``a measure``.
-    """
+    """A small JSON file that somebody else may have written; what is wrong with it is raised as an error of `kind`."""
     try:
         if not Path(path).exists():
             raise kind(f"{path}: no such file")

@@ -19,15 +19,7 @@ Ratios: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TwoWay:
-    """Mean squares of tables of rows × columns: one number per table.
-
-    Parameters
-    ----------
-    rows, columns, residual
-        The mean squares, in the shape of the leading axes.
-    n_rows, n_columns
-        The shape of a table.
-    """
+    """Mean squares of tables of rows × columns, in the shape of the leading axes: one number per table."""
 
     rows: FloatArray
     columns: FloatArray
@@ -57,15 +49,8 @@ class TwoWay:
 
 
 def two_way(tables: FloatArray) -> TwoWay:
-    """Mean squares between rows, between columns and of the residual; sums that are mere rounding become 0.
+    """Mean squares of tables, … × rows × columns of at least 2 × 2; sums that are mere rounding become 0.
 
-    Parameters
-    ----------
-    tables
-        … × rows × columns, at least 2 × 2. The largest of a table lies between 1e-140 and 1e140, or all are 0.
-
-    Examples
-    --------
     >>> squares = two_way(np.array([[1.0, 2.0, 3.0], [3.0, 4.0, 8.0]]))
     >>> [round(float(value), 4) for value in (squares.rows, squares.columns, squares.residual)]
     [13.5, 6.5, 1.5]

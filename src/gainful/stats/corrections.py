@@ -12,14 +12,9 @@ from gainful.stats.resample import FloatArray
 def corrected(p: ArrayLike, method: Correction) -> FloatArray:
     """What a p-value becomes, so that the whole family may be compared with one level; never less than it was.
 
-    Parameters
-    ----------
-    p
-        The last axis is the family; the axes before it are families of their own.
-    method
-        ``bonferroni``: m·p. ``holm``: (m − i + 1)·p of the i-th smallest, and no less than for a smaller p. Both keep
-        the chance of any false finding below the level. ``bh`` (Benjamini and Hochberg): m·p/i, and no more than for a
-        larger p; keeps the expected share of false ones among the findings below it. ``none``: p.
+    ``bonferroni``: m·p. ``holm``: (m − i + 1)·p of the i-th smallest, and no less than for a smaller p. Both keep the
+    chance of any false finding below the level. ``bh`` (Benjamini and Hochberg): m·p/i, and no more than for a larger
+    p; keeps the expected share of false ones among the findings below it. ``none``: p.
     """
     values = np.asarray(p, np.float64)
     m = values.shape[-1]

@@ -17,17 +17,8 @@ BoolArray = NDArray[np.bool_]
 
 
 def kendall(x: ArrayLike, y: ArrayLike, *, variant: Literal["a", "b"] = "b") -> FloatArray:
-    """Kendall's τ over the last axis; the leading axes are broadcast.
+    """Kendall's τ; ``a`` divides by all pairs, ``b`` corrects for ties, and is NaN where one side is all tied.
 
-    Parameters
-    ----------
-    x, y
-        Scores of the same things.
-    variant
-        ``a`` divides by all pairs; ``b`` corrects for ties, and is NaN where one side is all tied.
-
-    Examples
-    --------
     >>> kendall([3, 2, 1], [[3, 2, 1], [2, 3, 1]]).round(3).tolist()
     [1.0, 0.333]
     """
@@ -45,18 +36,11 @@ def tau_ap(x: ArrayLike, y: ArrayLike, *, variant: Literal["a", "b"] = "a") -> F
     Going down the order of x, the share of what stands above the i-th thing that y puts above it, too, is averaged over
     i = 2 … n and stretched to [-1, 1]. It is τ_a if mistakes are spread evenly.
 
-    Parameters
-    ----------
-    x, y
-        Scores of the same things; for variant a, x is the estimate and y the reference.
-    variant
-        How ties are treated (Urbano & Marrero 2017): ``a`` gives the mean over all orders of what is tied in x, and of
-        what is tied in y, and thus asks how right x is; ``b`` is symmetric, the mean of both directions, each of which
-        leaves out what is tied with the thing in the order gone down and counts as agreement only what the other puts
-        strictly above, too; NaN where one side is all tied.
+    The variants treat ties differently (Urbano & Marrero 2017): ``a`` gives the mean over all orders of what is tied in
+    x, and of what is tied in y, and thus asks how right x is; ``b`` is symmetric, the mean of both directions, each of
+    which leaves out what is tied with the thing in the order gone down and counts as agreement only what the other puts
+    strictly above, too; NaN where one side is all tied.
 
-    Examples
-    --------
     >>> truth = [4, 3, 2, 1]
     >>> tau_ap([[3, 4, 2, 1], [4, 3, 1, 2]], truth).round(3).tolist()  # at the top, and at the bottom
     [0.333, 0.778]
@@ -83,8 +67,6 @@ def tau_ap(x: ArrayLike, y: ArrayLike, *, variant: Literal["a", "b"] = "a") -> F
 def spearman(x: ArrayLike, y: ArrayLike) -> FloatArray:
     """Spearman's ρ: the correlation of the ranks, those of ties being their mean; NaN where one side is all tied.
 
-    Examples
-    --------
     >>> spearman([4, 3, 2, 1], [3, 4, 2, 1]).round(3).item()
     0.8
     """
@@ -100,20 +82,11 @@ def rbo(x: ArrayLike, y: ArrayLike, *, p: float = 0.9, variant: Literal["a", "b"
 
     With A(d) the overlap of the first d of both, as a share of d: (1 − p)/p · Σ_{d ≤ n} A(d)·pᵈ + A(n)·pⁿ, which is
     RBO_ext of Webber, Moffat & Zobel (2010), the last agreement being carried on; here A(n) = 1, as both hold the same
-    things.
+    things. A reader goes on to the next rank with the probability p.
 
-    Parameters
-    ----------
-    x, y
-        Scores of the same things.
-    p
-        Persistence, between 0 and 1: a reader goes on to the next rank with this probability.
-    variant
-        How ties are treated (Corsi & Urbano 2024): ``a`` gives the mean over all orders of what is tied; ``b`` divides
-        the overlap by what each side has with itself, so that an order with ties agrees with itself wholly.
+    The variants treat ties differently (Corsi & Urbano 2024): ``a`` gives the mean over all orders of what is tied;
+    ``b`` divides the overlap by what each side has with itself, so that an order with ties agrees with itself wholly.
 
-    Examples
-    --------
     >>> rbo([3, 2, 1], [2, 3, 1], p=0.5).round(3).item()
     0.5
     """
@@ -134,8 +107,6 @@ def rbo(x: ArrayLike, y: ArrayLike, *, p: float = 0.9, variant: Literal["a", "b"
 def rms(x: ArrayLike, y: ArrayLike) -> FloatArray:
     """The root of the mean squared difference of the scores themselves; 0 if they are the same.
 
-    Examples
-    --------
     >>> rms([0.5, 0.25], [0.25, 0.5]).item()
     0.25
     """

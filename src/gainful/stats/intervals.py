@@ -41,15 +41,7 @@ def mean_interval(
 
 
 def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, FloatArray]:
-    """Student's interval of each row's mean, x̄ ± t·s/√n.
-
-    Parameters
-    ----------
-    values
-        Rows × n.
-    confidence
-        Such as 0.95.
-    """
+    """Student's interval of each row's mean, x̄ ± t·s/√n."""
     check_confidence(confidence)
     n = values.shape[1]
     power = exponents(largest_of(values))
@@ -65,17 +57,6 @@ def bca_interval(
     """Bias-corrected and accelerated bootstrap interval of each row's mean (Efron 1987); the same draws for all rows.
 
     A row that never varies has an interval of no width.
-
-    Parameters
-    ----------
-    values
-        Rows × n.
-    confidence
-        Such as 0.95.
-    resamples, seed
-        How many draws, and where they start.
-    apply
-        What goes through the blocks of rows.
     """
     check_confidence(confidence)
     check_resamples(resamples)

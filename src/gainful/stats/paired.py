@@ -42,21 +42,11 @@ _ENUMERATED, _TABULATED = 13, 50
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Extremes:
-    """Of how many resamples the statistic was at least as extreme as observed.
+    """Of how many resamples the statistic was at least as extreme as observed."""
 
-    Parameters
-    ----------
-    counts
-        Systems × systems, or one row of that.
-    resamples
-        How many there were.
-    exact
-        Whether they were all there are, the observed one included, and not a random choice.
-    """
-
-    counts: IntArray
+    counts: IntArray  # systems × systems, or one row of that
     resamples: int
-    exact: bool = False
+    exact: bool = False  # they were all there are, the observed one included, and not a random choice
 
     def share(self) -> FloatArray:
         """The share of the resamples: the achieved significance level; may be 0."""
@@ -179,23 +169,10 @@ def bootstrap(
 ) -> Extremes:
     """Paired bootstrap (Sakai 2006): topics are drawn with replacement, the same for all pairs.
 
-    Parameters
-    ----------
-    scores
-        Systems × topics.
-    variant
-        ``studentized``: |t(w*)| ≥ |t(z)| for w = z − z̄; ``shifted``: |w̄*| ≥ |z̄|; ``sign``: z̄* is 0 or has the other
-        sign than z̄.
-    without_variance
-        The t of a resample whose values are all the same: ``infinite`` unless they are all 0, so that a test errs no
-        more often than its level says; or ``zero``, by which any two topics that differ, and sparse differences often,
-        would be significant.
-    resamples, seed
-        How many draws, and where they start.
-    against
-        Only the pairs with this system.
-    apply
-        What goes through the blocks of resamples.
+    ``studentized``: |t(w*)| ≥ |t(z)| for w = z − z̄; ``shifted``: |w̄*| ≥ |z̄|; ``sign``: z̄* is 0 or has the other sign
+    than z̄. The t of a resample whose values are all the same is ``infinite`` unless they are all 0, so that a test errs
+    no more often than its level says; or ``zero``, by which any two topics that differ, and sparse differences often,
+    would be significant.
     """
     check_resamples(resamples)
     systems, topics = scores.shape

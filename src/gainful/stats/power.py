@@ -18,34 +18,16 @@ _LEAST, _MOST = 1e-12, 1e10
 
 
 def t_power(effect: Any, n: Any, alpha: float) -> FloatArray:
-    """Power of the two-sided paired t-test on n pairs, both tails counted.
-
-    Parameters
-    ----------
-    effect
-        Squared: (mean of the differences)² over their variance.
-    n
-        Pairs, at least 2.
-    alpha
-        Level of the test.
-    """
+    """Power of the two-sided paired t-test on n ≥ 2 pairs; effect: (mean of the differences)² over their variance."""
     n = np.asarray(n, np.float64)
     return _f_power(n * effect, 1.0, n - 1.0, alpha)
 
 
 def anova_power(effect: Any, n: Any, groups: int, alpha: float) -> FloatArray:
-    """Power of the one-way analysis of variance with n values per group.
+    """Power of the one-way analysis of variance with n ≥ 2 values per group.
 
-    Parameters
-    ----------
-    effect
-        Σ(mean of a group − mean of all)² over the variance within groups. At least D²/(2σ²) if two groups differ by D.
-    n
-        Values per group, at least 2.
-    groups
-        How many groups.
-    alpha
-        Level of the test.
+    The effect is Σ(mean of a group − mean of all)² over the variance within groups: at least D²/(2σ²) if two groups
+    differ by D.
     """
     n = np.asarray(n, np.float64)
     return _f_power(n * effect, groups - 1.0, groups * (n - 1.0), alpha)
@@ -75,14 +57,7 @@ def expected_width(variance: Any, n: Any, alpha: float) -> FloatArray:
 def smallest(suffices: Callable[[IntArray], NDArray[np.bool_]], count: int, *, largest: int) -> IntArray:
     """For each of `count` questions the smallest size from 2 that suffices, or 0 if none up to `largest` does.
 
-    Parameters
-    ----------
-    suffices
-        Of one size per question, whether it is enough; once it is, every larger size must be.
-    count
-        How many questions are asked at once.
-    largest
-        Where the search ends.
+    Once a size suffices, every larger one must.
     """
     high = np.full(count, min(2, largest), np.int64)
     low = np.ones(count, np.int64)

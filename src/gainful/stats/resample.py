@@ -21,15 +21,7 @@ MOST = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The sizes of the blocks that `total` things are worked off in; not a list, as there may be many.
-
-    Parameters
-    ----------
-    total
-        How many things there are.
-    size
-        How many one block has; the last may have fewer.
-    """
+    """The sizes of the blocks that `total` things are worked off in, the last maybe smaller; not a list: many."""
 
     total: int
     size: int

@@ -21,23 +21,9 @@ def largest_of(rows: FloatArray) -> FloatArray:
 def weighted_sums(counts: FloatArray, values: FloatArray) -> FloatArray:
     """`counts` @ `values`.T, the same to the last bit on any number of threads, which BLAS alone does not give.
 
-    The values are taken apart into whole numbers so small that all of their sums are exact; what is left after two such
-    parts is less than a sum of floats could hold.
+    Counts, … × n, are whole numbers of at least 0. The values, rows × n, are taken apart into whole numbers so small
+    that all of their sums are exact; what is left after two such parts is less than a sum of floats could hold.
 
-    Parameters
-    ----------
-    counts
-        … × n: whole numbers of at least 0, such as how often something was drawn.
-    values
-        Rows × n.
-
-    Returns
-    -------
-    FloatArray
-        … × rows.
-
-    Examples
-    --------
     >>> weighted_sums(np.array([[1.0, 2.0]]), np.array([[0.1, 0.2], [3.0, 4.0]])).tolist()
     [[0.5, 11.0]]
     """
