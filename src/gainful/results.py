@@ -36,6 +36,9 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     **{character: "\\" + character for character in "&%$#_{}"},
+    # pdfLaTeX has no such letters outside of formulas.
+    **{"α": r"$\alpha$", "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$", "Φ": r"$\Phi$", "²": "$^2$"},
+    **{"≤": r"$\leq$", "≥": r"$\geq$", "→": r"$\to$", "−": "$-$", "†": r"$\dagger$", "‡": r"$\ddagger$"},
 }
 
 

@@ -99,6 +99,11 @@ class TestLatex:
         expected = r"a\&b\%c\$d\#e\_f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k \\"
         assert text.splitlines()[4] == expected
 
+    def test_latex_has_letters_of_formulas_as_formulas(self):
+        text = table({"run": ["Φ ≤ 1 → †"]}, {"run": "Eρ² (α=0.05)"}).latex()
+        assert r"E$\rho$$^2$ ($\alpha$=0.05) \\" in text
+        assert r"$\Phi$ $\leq$ 1 $\to$ $\dagger$ \\" in text
+
     def test_characters_that_print_as_others(self):
         text = table({"run": ["a<b>c|d--e---f-g"]}).latex()
         assert text.splitlines()[4] == r"a\textless{}b\textgreater{}c\textbar{}d-{}-e-{}-{}-f-g \\"

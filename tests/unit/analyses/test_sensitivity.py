@@ -256,8 +256,7 @@ class TestVerdict:
         found = gf.sensitivity(long(AP=separated(0, 1, 2), RR=separated(0, 1, 2)), methods=["wilcoxon", "tukey"])
         assert found.verdict() == (
             "AP and RR each tell 100% of the 3 pairs of runs apart (Wilcoxon signed-rank test, α = 0.05, not corrected "
-            "for the number of pairs). AP and RR each tell 100% of the 3 pairs of runs apart (randomised Tukey HSD, "
-            "α = 0.05, corrected for the number of pairs)."
+            "for the number of pairs). Most by the other methods: AP and RR 100% (tukey)."
         )
         three = long(AP=separated(0, 1, 2), RR=separated(0, 1, 2), GMR=separated(0, 0, 1))
         assert gf.sensitivity(three, methods="t").verdict().startswith("AP and RR tell most runs apart, 100% of the 3")
@@ -267,6 +266,15 @@ class TestVerdict:
             "score tells 67% of the 3 pairs of runs apart (studentised paired bootstrap, α = 0.05, not corrected for "
             "the number of pairs)."
         )
+
+    def test_one_measure_by_several_methods(self):
+        found = gf.sensitivity(separated(0, 0, 1), methods=["t", "sign", "wilcoxon"])
+        assert found.verdict().endswith("number of pairs). By the other methods: 67% (sign), 67% (wilcoxon).")
+
+    def test_pairs_that_differ_on_few_topics_are_left_to_the_note(self):
+        found = gf.sensitivity([[0.1, 0.2], [0.3, 0.6], [0.1, 0.2]], methods=["t", "sign"])
+        assert "sign" not in found.verdict()
+        assert [note.code for note in found.notes()] == ["few-differences"]
 
     def test_none(self):
         same = np.tile(np.arange(6) / 10, (2, 1))

@@ -105,13 +105,24 @@ class Sensitivity(Result):
     settings: Settings
 
     def verdict(self) -> str:
-        """Which measure tells most pairs of runs apart, by each method."""
-        methods = dict.fromkeys(test.method for test in self.tests)
-        return " ".join(self._says([test for test in self.tests if test.method == method]) for method in methods)
+        """Which measure tells most pairs of runs apart: a sentence for the first method, a few words for the others."""
+        first, *others = (self._by(method) for method in dict.fromkeys(test.method for test in self.tests))
+        found = [self._brief(tests) for tests in others if not any(test.doubtful() for test in tests)]
+        most = "Most by the other methods" if len(first) > 1 else "By the other methods"
+        return " ".join([self._says(first), *([f"{most}: {', '.join(found)}."] if found else [])])
+
+    def _by(self, method: Method) -> list[PairTests]:
+        """Of one method; measures of which neither end is better say nothing about runs, unless there is no other."""
+        tests = [test for test in self.tests if test.method == method]
+        return [test for test in tests if test.higher != "neither"] or tests
+
+    def _brief(self, tests: list[PairTests]) -> str:
+        power = [test.discriminative_power(self.settings["alpha"]) for test in tests]
+        names = listed([test.measure for test, share in zip(tests, power, strict=True) if share == max(power)])
+        return f"{f'{names} ' if len(tests) > 1 else ''}{max(power):.0%} ({tests[0].method})"
 
     def _says(self, tests: list[PairTests]) -> str:
-        """Of one method; measures of which neither end is better say nothing about runs, unless there is no other."""
-        tests, alpha = [test for test in tests if test.higher != "neither"] or tests, self.settings["alpha"]
+        alpha = self.settings["alpha"]
         number = plural(len(tests[0].curve()), "pair")
         corrected = "corrected" if tests[0].method == "tukey" else "not corrected"
         how = f"({_NAMES[tests[0].method]}, α = {alpha:g}, {corrected} for the number of pairs)"

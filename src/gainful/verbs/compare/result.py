@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from gainful.charts import COLOURS, WIDTH, load_altair, styled
-from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.errors import DataError, GainfulError, did_you_mean, setting
 from gainful.results import Note, Result, Settings, Table, listed
 from gainful.stats.intervals import mean_interval
 from gainful.stats.paired import CLOSE, rounding
@@ -213,7 +213,8 @@ class Comparison(Result):
             Note(
                 "unknown-measure",
                 one.measure,
-                f"gainful does not know {one.measure!r}: a higher score is taken for better (see lower_is_better).",
+                f"gainful does not know {one.measure!r}, and takes a higher score for better; "
+                f"{setting('lower_is_better')} says otherwise.",
             )
             for one in self.contrasts
             if one.higher == "better" and not is_known(one.measure)
