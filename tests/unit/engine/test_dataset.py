@@ -202,3 +202,17 @@ class TestWorker:
             f"worker tcp://w: expected the versions of this process, polars {ours['polars']}, scipy {ours['scipy']}, "
             "got polars 0.1, scipy none; install the same ones, for results equal to the last bit"
         )
+
+
+def test_a_run_of_several_in_folders_is_refused_alone(tmp_path):
+    """Here and in groups of files: a file that cannot be read, a document twice, and a run that is fine."""
+    frame = MADE.runs[0].frame.select("query_id", "doc_id", "score")
+    for name in ("broken", "fine", "twice"):
+        write(pl.concat([frame, frame[:1]]) if name == "twice" else frame, tmp_path / "set" / f"run={name}", 10)
+    (tmp_path / "set" / "run=broken" / "1.parquet").write_bytes(b"PAR1")
+    here = gf.evaluate(MADE.qrels, tmp_path / "set", MEASURES, degenerate="nan", keep_going=True)
+    assert here.systems == ("fine",)
+    assert [name for name, _ in here.failed] == ["'broken'", "'twice'"]
+    there = score_all(Local(at_once=3), job(keep_going=True), tmp_path / "set")
+    assert equal(there, here)
+    assert there.failed == here.failed
