@@ -61,6 +61,18 @@ def studied():
     return _studied
 
 
+@cache
+def _drawn(name: str) -> dict[str, Any]:
+    whole = _studied(name).chart().to_dict()
+    return {"whole": whole, **{part["title"].partition(":")[0]: part for part in whole["vconcat"]}}
+
+
+@pytest.fixture(scope="session")
+def drawn():
+    """By study, its figures as they are drawn, by name, and all of them; drawn when first asked for."""
+    return _drawn
+
+
 @pytest.fixture(scope="session")
 def settings():
     """By study, how it was computed."""
@@ -110,14 +122,14 @@ def web_data():
 def command(gainful, tmp_path):
     """Run a study as a command on its collection, settings as options."""
 
-    def run(name: str, *more: str) -> Any:
+    def run(name: str, settings: dict[str, Any], *more: str) -> Any:
         made = _made(name)
         gf.write_qrels(made.qrels, tmp_path / "sim.txt")
         (tmp_path / "runs").mkdir()
         for each in made.runs:
             gf.write_run(each, tmp_path / "runs" / f"{each.name}.txt")
         words = [f"--collection=sim={tmp_path}/sim.txt:{tmp_path}/runs"]
-        for option, value in SETTINGS[name].items():
+        for option, value in settings.items():
             text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
             words += [f"--{option.replace('_', '-')}", text]
         return gainful("study", name.replace("_", "-"), *words, *more)

@@ -13,7 +13,7 @@ SMALL = {
     "incomplete_judgments": {"levels": (0.5,), "trials": 1, "least_returned": 0.1},
     "gain_discount": {
         "cutoff": 2,
-        "discount_cutoffs": (2, 3),
+        "discount_cutoffs": (2,),
         "gain_cutoffs": (2,),
         "starts": 1,
         "splits": 1,

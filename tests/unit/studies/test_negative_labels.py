@@ -372,7 +372,7 @@ class TestWhatDataDoNotAllow:
         assert {"order of runs" in finding.claim or "reliable" in finding.claim for finding in undecided} == {True}
         assert not any("order of runs" in finding.claim for finding in study.findings if finding.holds is not None)
         assert "5 of 12 findings hold on c, 5 cannot be decided." in study.verdict()
-        study.chart().to_dict()
+        study.chart().to_dict(validate=False)
 
 
 @pytest.mark.parametrize(
@@ -397,23 +397,23 @@ def test_what_cannot_be_scored_names_its_collection():
         negative_labels({"c": ({"1": {"a": 1}, "2": {"a": 1}}, {"r": twice, "s": twice})})
 
 
-def test_charts_have_a_panel_a_collection_and_cutoff(study):
-    ranks, errors, powers = (study[name].chart().to_dict() for name in ("Figure 2c", "Figure 2e", "Figure 2f"))
+def test_charts_have_a_panel_a_collection_and_cutoff(drawn):
+    figures = drawn("negative_labels")
+    ranks, errors, powers = (figures[name] for name in ("Figure 2c", "Figure 2e", "Figure 2f"))
     assert ranks["facet"]["field"] == "collection"
     dots = ranks["spec"]["layer"][-1]["encoding"]
     assert [dots[axis]["scale"]["domain"] for axis in ("x", "y")] == [[1, 6]] * 2
     for chart in (errors, powers):
         assert (chart["facet"]["row"]["field"], chart["facet"]["column"]["field"]) == ("collection", "at")
         assert chart["spec"]["layer"][-1]["encoding"]["color"]["scale"]["domain"] == ["nDCGmin", "nDCGorg", "nDCG0"]
-    (rows,) = powers["datasets"].values()
+    rows = figures["whole"]["datasets"][powers["data"]["name"]]
     assert len(rows) == 99 * len(CUTOFFS) * 3
-    assert len(study.chart().to_dict()["vconcat"]) == 3
 
 
 def test_collections_stand_as_they_are_given(made):
     collections = dict.fromkeys(("z", "a"), (made.qrels, made.runs))
     study = negative_labels(collections, cutoffs=[5, 6], draws=2, resamples=5)
-    ranks, errors = (study[name].chart().to_dict()["facet"] for name in ("Figure 2c", "Figure 2e"))
+    ranks, errors = (study[name].chart().to_dict(validate=False)["facet"] for name in ("Figure 2c", "Figure 2e"))
     assert ranks["sort"] == errors["row"]["sort"] == ["z", "a"]
     assert [study["Figure 2c"].brief["collection"][at] for at in (0, 5)] == ["z", "a"]
 
