@@ -221,7 +221,7 @@ def _listed(parts: list[ListedDocuments], first_row: list[int], rules: Rules) ->
     if rules.policies.unjudged == "zero":
         return listed
     listed = listed.condensed(rules.pool.grade)
-    first = listed.rank <= rules.documents
+    first = np.flatnonzero(listed.rank <= rules.documents)
     return listed.taken(first, listed.row[first])
 
 

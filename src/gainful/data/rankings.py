@@ -42,19 +42,19 @@ class ListedDocuments:
     def __len__(self) -> int:
         return len(self.row)
 
-    def taken(self, chosen: BoolArray, row: IntArray, rank: IntArray | None = None) -> ListedDocuments:
+    def taken(self, at: IntArray, row: IntArray, rank: IntArray | None = None) -> ListedDocuments:
         """Some of them, with other rows, and other ranks if given."""
         return ListedDocuments(
             row=row,
-            rank=self.rank[chosen] if rank is None else rank,
-            doc_id=self.doc_id.filter(chosen),
-            score=self.score[chosen],
-            document=self.document[chosen],
+            rank=self.rank[at] if rank is None else rank,
+            doc_id=self.doc_id.gather(at),
+            score=self.score[at],
+            document=self.document[at],
         )
 
     def condensed(self, grade: IntArray) -> ListedDocuments:
         """Those that are judged, by the grades of the pool, ranked anew."""
-        judged = np.append(grade, -1)[self.document] >= 0
+        judged = np.flatnonzero(np.append(grade, -1)[self.document] >= 0)
         row = self.row[judged]
         return self.taken(judged, row, np.arange(len(row)) - np.searchsorted(row, row) + 1)
 
@@ -198,8 +198,10 @@ class Rankings:
         def rows(values: NDArray[Any]) -> NDArray[Any]:
             return values.reshape(-1, topics)[kept].ravel()
 
-        def renumbered(row: IntArray) -> tuple[BoolArray, IntArray]:
-            mine = kept[row // topics]
+        def renumbered(row: IntArray) -> tuple[IntArray, IntArray]:
+            ends = (np.searchsorted(row, (chosen + more) * topics) for more in (0, 1))
+            parts = (np.arange(first, end) for first, end in zip(*ends, strict=True))
+            mine = np.concatenate([np.zeros(0, np.int64), *parts])
             system, topic = np.divmod(row[mine], topics)
             return mine, places[system] * topics + topic
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from gainful._version import __version__
 from gainful.errors import DataError
-from gainful.io.write import write_atomically
+from gainful.io.atomic import write_atomically
 
 # Of a report, in the order in which they are run.
 SCRIPTS = (
