@@ -84,22 +84,13 @@ def _outside() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table as people read it.
+    """A column of a table as people read it."""
 
-    Parameters
-    ----------
-    name
-        Of the column of the frame.
-    header
-        What stands above it.
-    kind
-        How its cells are printed: text, marks (of the column before; superscripts in LaTeX), score (four decimals),
-        share, count, level (as short as can be), p, signed (with its sign), variance (six decimals) or number (six
-        digits).
-    """
-
-    name: str
-    header: str
+    name: str  # of the column of the frame
+    header: str  # what stands above it
+    # How its cells are printed: text, marks (of the column before; superscripts in LaTeX), score (four decimals),
+    # share, count, level (as short as can be), p, signed (with its sign), variance (six decimals) or number (six
+    # digits).
     kind: Kind
 
     @property
@@ -275,27 +266,13 @@ def _escaped(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Settings(Mapping[str, Any]):
-    """What repeats a result: a mapping from parameters to values, the seed included.
+    """What repeats a result: a mapping from parameters to values, the seed included."""
 
-    Parameters
-    ----------
-    name
-        The function, such as ``compare``.
-    data
-        What it was given, such as ``8 runs, 40 topics``.
-    given
-        The parameters.
-    policies
-        Those in force (`Policies`); None for scores from a table, which does not tell them.
-    notes
-        What must be known of the data.
-    """
-
-    name: str
-    data: str
+    name: str  # the function, such as ``compare``
+    data: str  # what it was given, such as ``8 runs, 40 topics``
     given: Mapping[str, Any]
-    policies: Any = None
-    notes: tuple[Note, ...] = ()
+    policies: Any = None  # those in force (`Policies`); None for scores from a table, which does not tell them
+    notes: tuple[Note, ...] = ()  # what must be known of the data
 
     @classmethod
     def of(cls, function: Callable[..., Any], given: Mapping[str, Any], **more: Any) -> Settings:

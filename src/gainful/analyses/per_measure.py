@@ -30,16 +30,8 @@ def of_measure(entries: Sequence[Entry], measure: str) -> Entry:
 def of_others(values: Mapping[str, float], text: Callable[[float], str], one: str, many: str) -> str:
     """The end of a verdict that is about the first measure; nothing if there are no others.
 
-    Parameters
-    ----------
-    values
-        Of the other measures.
-    text
-        A value as people read it.
-    one
-        The sentence for one other, with two gaps: measure, value.
-    many
-        The sentence for several, with two gaps: the lowest and the highest value, each with its measure.
+    `one` is the sentence for one other, with gaps for measure and value; `many` that for several, with gaps for the
+    lowest and the highest value, each with its measure.
 
     Examples
     --------

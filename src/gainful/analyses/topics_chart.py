@@ -27,20 +27,9 @@ def topics_chart(
 ) -> altair.TopLevelMixin:
     """A quantity against the number of topics.
 
-    Parameters
-    ----------
-    curve, observed
-        measure, topics and the quantity (and the ends of its interval): the lines, and the topics there are.
-    value
-        The column of the quantity.
-    axis, short, legend, title
-        What people read: at the axis, in a tooltip, above the legend and above the chart.
-    highest
-        Where the axis of the quantity ends.
-    goal
-        What is wanted, and how to call it.
-    interval
-        Columns of both ends of an interval, and what to call it.
+    `curve` and `observed` have measure, topics and the column `value` (and the ends of its interval): the lines, and
+    the topics there are. `highest` is where the axis ends, `goal` what is wanted and how to call it, `interval` the
+    columns of both ends and what to call it.
     """
     alt = load_altair()
     x = alt.X("topics:Q", title="topics").scale(domain=[0, max(curve["topics"].to_list())], nice=False)

@@ -13,24 +13,7 @@ from gainful.errors import DataError, PolicyError
 
 
 def rankings_from_arrays(labels: Any, scores: Any = None, mask: Any = None, *, ties: Ties = "order") -> Rankings:
-    """Rankings of one system from (queries × documents) arrays or ragged lists.
-
-    Parameters
-    ----------
-    labels
-        The label of each document, NaN for unjudged. A flat sequence is one query.
-    scores
-        The score of each document; -inf means judged but not returned. Without scores, documents are ranked as given.
-    mask
-        False marks padding: no document at all.
-    ties
-        ``order``: tied documents stay as given; ``expected``: all their orders are averaged.
-
-    Returns
-    -------
-    Rankings
-        One system, one topic per query, numbered from 0.
-    """
+    """Rankings of one system from (queries × documents) arrays or ragged lists; parameters as for `score`."""
     if ties not in ("order", "expected"):
         raise PolicyError(
             f"The 'ties' policy of arrays, which have no document ids, must be order or expected, got {ties!r} instead."

@@ -48,13 +48,7 @@ class TopicsWithoutJudgments:
 
 
 def whole_topics(chunks: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows in the same order, cut between topics only: the last topic of a chunk waits for the next chunk.
-
-    Parameters
-    ----------
-    chunks
-        Frames with a column ``query_id``.
-    """
+    """The same rows in the same order, cut between topics only: the last topic of a chunk waits for the next chunk."""
     held: list[pl.DataFrame] = []
     waiting = None
     for chunk in chunks:

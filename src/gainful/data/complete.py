@@ -26,19 +26,10 @@ def complete_matrices(
     least_topics: int = 2,
     geometric: bool = False,
 ) -> tuple[ScoreMatrix, ...]:
-    """One matrix per measure, without a gap.
+    """One matrix per measure, without a gap; fewer runs or topics than `least_…` are refused.
 
-    Parameters
-    ----------
-    scores
-        From `read_scores` or `evaluate`.
-    gaps
-        A topic in which a system has no score, or NaN: ``error``, or ``drop`` to leave the topic out for all systems.
-    least_systems, least_topics
-        Fewer are refused.
-    geometric
-        Whether measures that are summarised by their geometric mean are welcome; what compares arithmetic means would
-        pass off that of AP as GMAP.
+    So are measures that are summarised by their geometric mean, unless `geometric`: what compares arithmetic means
+    would pass off that of AP as GMAP.
     """
     check_choice("gaps", gaps, get_args(Gaps))
     for measure, summary in zip(scores.measures, scores.summaries, strict=True):
@@ -114,23 +105,14 @@ def _where(matrix: ScoreMatrix, absent: np.typing.NDArray[np.bool_]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CompleteScores:
-    """Scores without a gap, every measure on the same topics.
+    """Scores without a gap, every measure on the same topics."""
 
-    Parameters
-    ----------
-    values
-        Measures × systems × topics.
-    measures, systems, topics
-        The names of the three axes.
-    geometric
-        Per measure, whether systems are compared by the geometric mean.
-    """
-
-    values: FloatArray
+    values: FloatArray  # measures × systems × topics
+    # The names of the three axes.
     measures: tuple[str, ...]
     systems: tuple[str, ...]
     topics: tuple[str, ...]
-    geometric: tuple[bool, ...]
+    geometric: tuple[bool, ...]  # per measure, whether systems are compared by the geometric mean
 
     def means(self, weights: FloatArray) -> FloatArray:
         """… × measures × systems: the means over the topics, weighted by the rows (… × topics) of `weights`."""
@@ -150,15 +132,7 @@ class CompleteScores:
 
 
 def complete_scores(scores: Scores, *, gaps: Gaps) -> CompleteScores:
-    """All measures on the topics for which every system has a score of every measure.
-
-    Parameters
-    ----------
-    scores
-        From `read_scores`.
-    gaps
-        ``error``, or ``drop`` to leave a topic out for all measures that is not complete in one.
-    """
+    """All measures on the topics for which every system has a score of every measure."""
     matrices = complete_matrices(scores, gaps=gaps, geometric=True)
     kept = set(matrices[0].topics).intersection(*(matrix.topics for matrix in matrices))
     topics = tuple(topic for topic in scores.topics if topic in kept)

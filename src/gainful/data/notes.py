@@ -60,20 +60,8 @@ def run_notes(
 ) -> tuple[Note, ...]:
     """What must be known of runs before their scores are read.
 
-    Parameters
-    ----------
-    systems, topics
-        Names.
-    present
-        Systems × topics: whether the run has the topic.
-    signs
-        From `signs_of`.
-    strangers
-        Per system, one of its topics without judgments, if it has any.
-    policies
-        Those in force.
-    noticed
-        When the runs were read.
+    `present` is systems × topics; `strangers` are, per system, one of its topics without judgments, if it has any;
+    `noticed` is what was noticed when the runs were read.
     """
     return (
         *_no_topic(systems, topics, present, strangers),

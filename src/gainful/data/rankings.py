@@ -21,23 +21,15 @@ Scalar = TypeVar("Scalar", np.float64, np.bool_)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ListedDocuments:
-    """The first documents of every ranking, judged or not, sorted by row then rank.
+    """The first documents of every ranking, judged or not, sorted by row then rank."""
 
-    Parameters
-    ----------
-    row, rank
-        Per document, its row and its 1-based rank.
-    doc_id, score
-        Its name and its score, as in the run.
-    document
-        Its index in the pool; -1 if it is not in the pool.
-    """
-
+    # Per document, its row and its 1-based rank.
     row: IntArray
     rank: IntArray
+    # Its name and its score, as in the run.
     doc_id: pl.Series
     score: FloatArray
-    document: IntArray
+    document: IntArray  # its index in the pool; -1 if it is not in the pool
 
     def __len__(self) -> int:
         return len(self.row)

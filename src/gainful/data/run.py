@@ -55,23 +55,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LargeRun:
-    """A run that is read in chunks while it is joined with the judgments, and never held as a whole.
-
-    Parameters
-    ----------
-    name
-        The name of the run.
-    chunks
-        Gives the rows again from the start, in order, as frames of any length with the columns of `Run`.
-    size
-        About how many bytes of text all rows are.
-    source, notes
-        As for `Run`.
-    """
+    """A run that is read in chunks while it is joined with the judgments, and never held as a whole."""
 
     name: str
+    # Gives the rows again from the start, in order, as frames of any length with the columns of `Run`.
     chunks: Callable[[], Iterator[pl.DataFrame]]
-    size: int
+    size: int  # about how many bytes of text all rows are
+    # As for `Run`.
     source: str = ""
     notes: tuple[Note, ...] = ()
 
@@ -84,15 +74,7 @@ class LargeRun:
 
 @dataclass(frozen=True, slots=True)
 class UnreadRun:
-    """A run, or several, that could not be read.
-
-    Parameters
-    ----------
-    source
-        What was to be read.
-    reason
-        Why it could not be.
-    """
+    """A run, or several, that could not be read."""
 
     source: str
     reason: str

@@ -16,12 +16,8 @@ from gainful.errors import DataError
 class Spill:
     """Frames in one temporary file that has no name: however the process ends, nothing is left behind.
 
-    The file lies where Python's `tempfile` puts it: in ``TMPDIR`` if that is set.
-
-    Parameters
-    ----------
-    why
-        What makes it necessary, for the message about a full disk.
+    The file lies where Python's `tempfile` puts it: in ``TMPDIR`` if that is set. `why` it is needed is said if the
+    disk is full.
     """
 
     def __init__(self, why: str) -> None:

@@ -60,15 +60,8 @@ def scores_of(
 ) -> Scores:
     """The scores that a function was given, or those of the rankings, or of the judgments and runs.
 
-    Parameters
-    ----------
-    source, runs, measures
-        Scores (`Scores`, `ScoreMatrix`, an array of systems × topics, a table or its file), or `Rankings` and measures,
-        or judgments, runs and measures.
-    options
-        What else was given.
-    default
-        The measures to compute where none are given.
+    `source` is `Scores`, `ScoreMatrix`, an array of runs × topics, a table or its file, with measures or without; or
+    `Rankings` and measures; or judgments, runs and measures.
     """
     from gainful.data.rankings import Rankings
     from gainful.data.scores import ScoreMatrix, Scores
@@ -92,15 +85,7 @@ def scores_of(
 
 
 def settings_of(function: Callable[..., Any], given: Mapping[str, Any], scores: Scores) -> Settings:
-    """What repeats an analysis of scores: the parameters of its function, and what must be known of the scores.
-
-    Parameters
-    ----------
-    function, given
-        The public function, and its ``locals()``.
-    scores
-        What it works on.
-    """
+    """What repeats an analysis of scores: the parameters of its function among its locals, and notes on the scores."""
     from gainful.data.complete import gap_notes
 
     return Settings.of(
@@ -113,17 +98,7 @@ def settings_of(function: Callable[..., Any], given: Mapping[str, Any], scores: 
 
 
 def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 0) -> Rankings:
-    """The rankings that a function was given, or those of the judgments and runs.
-
-    Parameters
-    ----------
-    source, runs
-        `Rankings`, or judgments and runs.
-    options
-        What else was given.
-    documents
-        How many documents of each ranking must be known by name, judged or not.
-    """
+    """The rankings that a function was given, `documents` of each known by name; or those of judgments and runs."""
     from gainful.data.rankings import Rankings
     from gainful.verbs.align import align
 

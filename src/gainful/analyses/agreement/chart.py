@@ -25,17 +25,7 @@ _PLACES: dict[str, dict[str, Any]] = {
 def ranks_chart(
     first: str, second: str, moves: Sequence[tuple[str, float, float]], *, title: str
 ) -> altair.TopLevelMixin:
-    """The rank of each run by two measures.
-
-    Parameters
-    ----------
-    first, second
-        The measures.
-    moves
-        Run and its two ranks, those that moved most first.
-    title
-        What is seen.
-    """
+    """The rank of each run by two measures; `moves` are runs and their two ranks, those that moved most first."""
     alt = load_altair()
     labels = [system if at < _NAMED and one != other else "" for at, (system, one, other) in enumerate(moves)]
     systems, ones, others = zip(*moves, strict=True)
@@ -76,19 +66,8 @@ def map_chart(
 ) -> altair.TopLevelMixin:
     """One cell per pair of measures, the number in it.
 
-    Parameters
-    ----------
-    frame
-        measure, other, value, low, high: one row per cell; measures in the order they are first named in. A measure
-        with itself says nothing.
-    what
-        The coefficient.
-    high_is_far
-        Whether high values are those that agree least.
-    ends
-        What to call `low` and `high`.
-    title
-        What is seen.
+    `frame` has measure, other, value, low, high: one row per cell, measures in the order they are first named in. A
+    measure with itself says nothing. `ends` is what to call `low` and `high`.
     """
     alt = load_altair()
     defined = frame["value"].fill_nan(None).drop_nulls()

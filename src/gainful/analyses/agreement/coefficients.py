@@ -16,28 +16,14 @@ from gainful.stats.resample import FloatArray, counts_of
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Coefficients:
-    """Which coefficients of which measures.
-
-    Parameters
-    ----------
-    complete
-        The scores.
-    turned
-        Per measure, -1 where a lower score is better, else 1.
-    first, second
-        The pairs of measures.
-    chosen
-        What to compute.
-    p
-        Persistence of rbo.
-    """
+    """Which coefficients of which measures."""
 
     complete: CompleteScores
-    turned: FloatArray
+    turned: FloatArray  # per measure, -1 where a lower score is better, else 1
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     chosen: tuple[Correlation, ...]
-    p: float
+    p: float  # persistence of rbo
 
     def of_draws(self, draws: NDArray[np.unsignedinteger]) -> FloatArray:
         """Draws × pairs of measures × coefficients, for topics drawn with replacement."""

@@ -36,42 +36,24 @@ _MOST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """How far two measures agree, by one coefficient.
-
-    Parameters
-    ----------
-    first, second
-        The measures.
-    correlation
-        The coefficient.
-    value
-        Its value on all topics.
-    resampled_low, resampled_high
-        Between them lies the middle of the values on resampled topics; NaN where it is undefined in all of them. Not a
-        confidence interval: see `agreement`.
-    """
+    """How far two measures agree, by one coefficient."""
 
     first: str
     second: str
     correlation: Correlation
-    value: float
+    value: float  # its value on all topics
+    # Between them lies the middle of the values on resampled topics; NaN where it is undefined in all of them. Not a
+    # confidence interval: see `agreement`.
     resampled_low: float
     resampled_high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """Where a run stands by two measures.
-
-    Parameters
-    ----------
-    system
-        Its name.
-    first, second
-        Its rank by each measure, 1 being the best; runs that are tied share the mean of their ranks.
-    """
+    """Where a run stands by two measures."""
 
     system: str
+    # Its rank by each measure, 1 being the best; runs that are tied share the mean of their ranks.
     first: float
     second: float
 

@@ -37,17 +37,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class TopicsFor:
-    """How many topics reach a target; None where no number of them does.
+    """How many topics reach a target; None where no number of them does."""
 
-    Parameters
-    ----------
-    value
-        By the estimated variances.
-    low, high
-        By the upper and the lower end of the coefficient's confidence interval.
-    """
-
-    value: int | None
+    value: int | None  # by the estimated variances
+    # By the upper and the lower end of the coefficient's confidence interval.
     low: int | None
     high: int | None
 
@@ -63,30 +56,15 @@ class Components:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureReliability:
-    """The reliability of one measure.
-
-    Parameters
-    ----------
-    measure
-        Its name.
-    runs, topics
-        How many there were.
-    mean_squares
-        Of the two-way analysis of variance.
-    raw
-        The variance components that the mean squares give; they can be negative.
-    variances
-        The same, negative ones taken as 0.
-    ratios
-        For each coefficient, σ²(run) over the variance that counts as error when there is one topic.
-    """
+    """The reliability of one measure."""
 
     measure: str
     runs: int
     topics: int
-    mean_squares: Components
-    raw: Components
-    variances: Components
+    mean_squares: Components  # of the two-way analysis of variance
+    raw: Components  # the variance components that the mean squares give; they can be negative
+    variances: Components  # the same, negative ones taken as 0
+    # For each coefficient, σ²(run) over the variance that counts as error when there is one topic.
     ratios: dict[Coefficient, Estimate]
 
     @property

@@ -47,35 +47,17 @@ MOST_THREADS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
-    """What one trial gave at one level.
+    """What one trial gave at one level."""
 
-    Parameters
-    ----------
-    summary
-        Measures × systems: the mean scores.
-    taus
-        Per measure, τ with the order under all judgments.
-    judged
-        How many judgments were left.
-    decisions
-        Per measure, the decisions on pairs.
-    """
-
-    summary: FloatArray
-    taus: FloatArray
+    summary: FloatArray  # measures × systems: the mean scores
+    taus: FloatArray  # per measure, τ with the order under all judgments
     judged: float
-    decisions: tuple[Decisions, ...]
+    decisions: tuple[Decisions, ...]  # per measure, the decisions on pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorer:
-    """Scores rankings whose judgments have been depleted.
-
-    Parameters
-    ----------
-    measures, policies
-        What to compute, and how.
-    """
+    """Scores rankings whose judgments have been depleted."""
 
     measures: tuple[Measure, ...]
     policies: Policies
@@ -99,35 +81,20 @@ class Scorer:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Experiment:
-    """What all trials share.
+    """What all trials share."""
 
-    Parameters
-    ----------
-    rankings
-        Under all judgments, unjudged documents holding their ranks.
-    depletion, rel, alpha
-        As for `gainful.robustness`.
-    scorer
-        What scores them.
-    means, truth
-        Under all judgments: measures × systems, and per measure which pairs are found different; None if that cannot
-        be.
-    first, second
-        The pairs.
-    threads
-        Levels of a trial that are worked on at the same time.
-    """
-
-    rankings: Rankings
+    rankings: Rankings  # under all judgments, unjudged documents holding their ranks
+    # As for `gainful.robustness`.
     depletion: Depletion
     rel: float
     scorer: Scorer
+    # Under all judgments: measures × systems, and per measure which pairs are found different; None if that cannot be.
     means: FloatArray
     truth: tuple[BoolArray | None, ...]
     first: IntArray
     second: IntArray
     alpha: float
-    threads: int
+    threads: int  # levels of a trial that are worked on at the same time
 
     def run(self, sample: Sample) -> list[Outcome]:
         """One outcome per level."""

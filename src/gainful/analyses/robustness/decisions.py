@@ -20,23 +20,12 @@ class Decisions:
     """How many pairs of runs were found equal or different: in truth, and by what is examined.
 
     'Equal' is the positive outcome, as in Bompada et al. (SIGIR 2007), where the null hypothesis is accepted.
-
-    Parameters
-    ----------
-    both_equal
-        C11: equal under both.
-    lost_equal
-        C12: equal in truth, but found different.
-    lost_difference
-        C21: different in truth, but found equal (the false positives).
-    both_different
-        C22: different under both.
     """
 
-    both_equal: int = 0
-    lost_equal: int = 0
-    lost_difference: int = 0
-    both_different: int = 0
+    both_equal: int = 0  # C11: equal under both
+    lost_equal: int = 0  # C12: equal in truth, but found different
+    lost_difference: int = 0  # C21: different in truth, but found equal (the false positives)
+    both_different: int = 0  # C22: different under both
 
     @property
     def accuracy(self) -> float:
@@ -87,15 +76,6 @@ def rejected(scores: FloatArray, first: IntArray, second: IntArray, alpha: float
 
     Always by the normal approximation, so that the same test is made whatever ties the judgments leave. Topics without
     a difference, and those where one of the two has no score (NaN), are left out.
-
-    Parameters
-    ----------
-    scores
-        Systems × topics.
-    first, second
-        The pairs.
-    alpha
-        The level.
     """
     return _p(_differences(scores, first, second)) < alpha
 

@@ -29,28 +29,12 @@ LEAST_RELEVANT, LEAST_NONRELEVANT = 1, 10
 
 
 def deplete(rankings: Rankings, kept: BoolArray) -> Rankings:
-    """The same rankings with only some documents of the pool judged.
-
-    Parameters
-    ----------
-    rankings
-        From `align`, unjudged documents holding their ranks.
-    kept
-        Per document of the pool, whether its judgment (if it has one) stays.
-    """
+    """The same rankings with only the judgments of the documents that are kept."""
     return replace(rankings, pool_grade=np.where(kept, rankings.pool_grade, -1))
 
 
 def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
-    """The same ranks over a smaller pool: the hits of what is no longer in it become gaps.
-
-    Parameters
-    ----------
-    rankings
-        From `align`, unjudged documents holding their ranks.
-    pooled
-        Per document of the pool, whether it stays, judged or not.
-    """
+    """The same ranks over a smaller pool: the hits of what is no longer in it become gaps."""
     place = np.cumsum(pooled) - 1
     slim = _with_hits(rankings, np.flatnonzero(pooled[rankings.document]))
     return replace(
@@ -82,25 +66,10 @@ def _with_hits(rankings: Rankings, at: IntArray | slice) -> Rankings:
 
 
 def stratified(rankings: Rankings, shares: Sequence[float], rel: float, rng: np.random.Generator) -> BoolArray:
-    """Nested samples: the relevant and the nonrelevant of a topic are permuted once, and prefixes of both kept.
+    """Nested samples, shares × documents of the pool: prefixes of one permutation of the relevant, and of the others.
 
-    Of R relevant and N nonrelevant documents a share f keeps min(R, max(1, ⌈f·R⌉)) and min(N, max(10, ⌈f·N⌉)).
-
-    Parameters
-    ----------
-    rankings
-        From `align`.
-    shares
-        What to keep, each above 0 and at most 1.
-    rel
-        The lowest label that is relevant; negative labels are nonrelevant as any other below it.
-    rng
-        Where the permutations come from.
-
-    Returns
-    -------
-    BoolArray
-        Shares × documents of the pool.
+    Of R relevant and N nonrelevant documents a share f keeps min(R, max(1, ⌈f·R⌉)) and min(N, max(10, ⌈f·N⌉)). Negative
+    labels are nonrelevant as any other below `rel`.
     """
     judged = rankings.pool_grade >= 0
     relevant = judged & np.append(rankings.grades >= rel, False)[rankings.pool_grade]
@@ -169,16 +138,8 @@ def samples(
     """Every trial and level, in order.
 
     A trial takes as many random numbers as there are documents in the pool, whatever the levels: parts of it that are
-    worked on in different places draw the same ones again.
-
-    Parameters
-    ----------
-    rankings, depletion, levels, trials
-        What is depleted, how, and how often.
-    rng
-        Where the random numbers come from.
-    at_once
-        How many samples are worked on at the same time; a trial is not divided if that is 1, for its levels share work.
+    worked on in different places draw the same ones again. It is not divided if one sample is worked on at once, for
+    its levels share work.
     """
     random = depletion in ("stratified", "uniform")
     size = len(levels) if random and at_once == 1 else -(-len(levels) // 4) if random else 1

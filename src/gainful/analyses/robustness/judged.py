@@ -16,15 +16,10 @@ ENOUGH = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedDocuments:
-    """The share of each run's first documents that are judged.
+    """The share of each run's first documents that are judged."""
 
-    Parameters
-    ----------
-    shares
-        Runs × depths from 1: of the first documents of all rankings of a run, down to that depth, the share that has a
-        judgment. NaN for a run that returns nothing.
-    """
-
+    # Runs × depths from 1: of the first documents of all rankings of a run, down to that depth, the share that has a
+    # judgment. NaN for a run that returns nothing.
     shares: FloatArray
 
     def depth(self, enough: float = ENOUGH) -> int:

@@ -39,32 +39,17 @@ _NAMES: dict[Method, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairTests:
-    """The significance of all pairs of runs under one measure and method.
+    """The significance of all pairs of runs under one measure and method."""
 
-    Parameters
-    ----------
-    measure, higher, method
-        What was measured, whether a higher score is better, worse or neither, and how pairs were tested.
-    topics
-        How many topics the runs were compared on.
-    systems
-        The names of rows and columns.
-    asl
-        Runs × runs: the achieved significance level (p-value) of each pair.
-    difference
-        Runs × runs: mean of the row's run less that of the column's.
-    differing
-        Runs × runs: the number of topics on which the two differ.
-    """
-
+    # What was measured, whether a higher score is better, worse or neither, and how pairs were tested.
     measure: str
     higher: str
     method: Method
-    topics: int
+    topics: int  # how many topics the runs were compared on
     systems: tuple[str, ...]
-    asl: FloatArray
-    difference: FloatArray
-    differing: IntArray
+    asl: FloatArray  # runs × runs: the achieved significance level (p-value) of each pair
+    difference: FloatArray  # runs × runs: mean of the row's run less that of the column's
+    differing: IntArray  # runs × runs: the number of topics on which the two differ
 
     def curve(self) -> FloatArray:
         """The levels of all pairs, ascending: a measure is the more sensitive the lower its curve."""

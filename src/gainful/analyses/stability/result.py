@@ -21,24 +21,12 @@ _RATES = (0.1, 0.05, 0.02)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StabilityCurve:
-    """The error rate of one measure by the number of topics.
-
-    Parameters
-    ----------
-    measure
-        What was measured.
-    sizes
-        How many topics were drawn, ascending.
-    error
-        Per size, the share of the comparisons that contradict the majority of their pair.
-    ties
-        Per size, the share of the comparisons that found both runs equal within the fuzziness.
-    """
+    """The error rate of one measure by the number of topics."""
 
     measure: str
-    sizes: tuple[int, ...]
-    error: tuple[float, ...]
-    ties: tuple[float, ...]
+    sizes: tuple[int, ...]  # how many topics were drawn, ascending
+    error: tuple[float, ...]  # per size, the share of the comparisons that contradict the majority of their pair
+    ties: tuple[float, ...]  # per size, the share of the comparisons that found both runs equal within the fuzziness
 
     def size_for(self, error: float) -> int | None:
         """The smallest size from which on the error rate is at most `error`; None if that is none of the sizes."""

@@ -18,21 +18,14 @@ LARGEST = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is asked of the topics; answers for any variance and number of topics.
+    """What is asked of the topics; answers for any variance and number of topics."""
 
-    Parameters
-    ----------
-    method, difference, alpha, power
-        As in `gainful.topics`.
-    systems
-        How many runs an ANOVA compares; None for the other methods.
-    """
-
+    # As in `gainful.topics`.
     method: Method
     difference: float
     alpha: float
     power: float
-    systems: int | None
+    systems: int | None  # how many runs an ANOVA compares; None for the other methods
 
     def attained(self, variance: Any, topics: Any) -> FloatArray:
         """The power, or the expected width of the interval, with so many topics."""

@@ -33,37 +33,18 @@ _FEW = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeasureTopics:
-    """The topics that one measure needs.
-
-    Parameters
-    ----------
-    measure
-        Its name.
-    runs, topics
-        How many there were.
-    variance
-        Of the differences between two runs (t, interval: the mean of all pairs), or within runs (anova).
-    needed
-        The smallest number of topics that does; None if a million do not.
-    attained
-        The power (t, anova) or the expected width (interval) with that many; NaN if there is none.
-    now
-        The same with the topics there are.
-    detectable
-        The smallest difference for which the topics there are suffice; for interval, the width they give.
-    scores
-        What it was computed from.
-    """
+    """The topics that one measure needs."""
 
     measure: str
     runs: int
     topics: int
-    variance: float
-    needed: int | None
-    attained: float
-    now: float
+    variance: float  # of the differences between two runs (t, interval: the mean of all pairs), or within runs (anova)
+    needed: int | None  # the smallest number of topics that does; None if a million do not
+    attained: float  # the power (t, anova) or the expected width (interval) with that many; NaN if there is none
+    now: float  # the same with the topics there are
+    # The smallest difference for which the topics there are suffice; for interval, the width they give.
     detectable: float
-    scores: ScoreMatrix
+    scores: ScoreMatrix  # what it was computed from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

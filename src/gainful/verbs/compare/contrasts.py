@@ -14,55 +14,41 @@ from gainful.stats.resample import FloatArray
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contrasts:
-    """The runs under one measure, and the pairs that were tested; a pair is a run and an other run.
+    """The runs under one measure, and the pairs that were tested; a pair is a run and an other run."""
 
-    Parameters
-    ----------
-    measure, higher, summary
-        What was measured, whether a higher score is better, worse or neither, and how `evaluate` summarises topics: a
-        measure that it sums is compared by its mean.
-    alpha
-        A pair differs significantly if its corrected p-value is below this, where no other level is asked for.
-    topics, values
-        The topics that all runs have, and the scores: runs × topics.
-    mean, low, high
-        Of each run, with the ends of its interval.
-    first, second
-        Of each pair, the places of the run and of the other.
-    difference, difference_low, difference_high
-        Of each pair, the mean of run − other, with the ends of its interval.
-    effect
-        The difference in standard deviations of the differences per topic; 0 where all of them are 0, infinite where
-        they are all the same other number.
-    wins, ties, losses
-        Of each pair, the topics in which the run is better than, equal to, worse than the other; higher counts as
-        better where neither is.
-    direction
-        Of each pair, 1 where the test takes the run for higher than the other, -1 for lower, 0 for neither: the sign of
-        the sum of signed ranks for wilcoxon, of the difference for all other tests.
-    p, p_corrected
-        Of each pair, as tested, and corrected for the number of pairs.
-    """
-
+    # What was measured, whether a higher score is better, worse or neither, and how `evaluate` summarises topics: a
+    # measure that it sums is compared by its mean.
     measure: str
     higher: str
     summary: str
+    # A pair differs significantly if its corrected p-value is below this, where no other level is asked for.
     alpha: float
+    # The topics that all runs have, and the scores: runs × topics.
     topics: tuple[str, ...]
     values: FloatArray
+    # Of each run, with the ends of its interval.
     mean: FloatArray
     low: FloatArray
     high: FloatArray
+    # Of each pair, the places of the run and of the other.
     first: IntArray
     second: IntArray
+    # Of each pair, the mean of run − other, with the ends of its interval.
     difference: FloatArray
     difference_low: FloatArray
     difference_high: FloatArray
+    # The difference in standard deviations of the differences per topic; 0 where all of them are 0, infinite where they
+    # are all the same other number.
     effect: FloatArray
+    # Of each pair, the topics in which the run is better than, equal to, worse than the other; higher counts as better
+    # where neither is.
     wins: IntArray
     ties: IntArray
     losses: IntArray
+    # Of each pair, 1 where the test takes the run for higher than the other, -1 for lower, 0 for neither: the sign of
+    # the sum of signed ranks for wilcoxon, of the difference for all other tests.
     direction: IntArray
+    # Of each pair, as tested, and corrected for the number of pairs.
     p: FloatArray
     p_corrected: FloatArray
 
