@@ -9,6 +9,8 @@ import pytest
 import gainful as gf
 from gainful.data.align import align
 from gainful.data.policies import Policies
+from gainful.measures import unregister
+from gainful.measures.contributions import Contributions, counting, ranks_of
 from gainful.pages.why import reasons
 
 MEASURES = [
@@ -131,3 +133,21 @@ def test_some_of_the_runs(made):
     assert reasons(rankings.only([made.runs[0].name, made.runs[2].name]), measures, ranks=12) == reasons(
         alone, measures, ranks=12
     )
+
+
+def test_a_measure_of_one_s_own():
+    """It has neither gains nor discounts to show, only what each document adds."""
+
+    def contributions(rankings):
+        documents = counting(rankings, rankings.grades >= 1)
+        return Contributions.of(rankings, documents, ranks_of(rankings, documents) < math.inf, 1.0)
+
+    @gf.measure("Found", bounds=None, contributions=contributions)
+    def found(rankings: gf.Rankings) -> np.ndarray:
+        """How many relevant documents were returned."""
+        return rankings.sum(rankings.relevant(1.0))
+
+    of = told({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}, ["Found"], ranks=2)["measures"]["Found"]
+    unregister("Found")
+    assert (of["family"], of["gains"], of["discounts"], of["cutoff"]) == ("other", [], None, None)
+    assert (of["adds"], of["empty"], of["best"], of["not_shown"]) == ([[0, 10**8]], [0.0], [2.0], [1.0])
