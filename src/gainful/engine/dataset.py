@@ -102,8 +102,8 @@ def score_group(job: Job, group: Group) -> Grouped:
     files = [root / name for name in group.files]
     first = None if group.first is None else root / group.first
     middle = _Middle(partial(dataset_chunks, files, root, first=first), group.run)
-    columns = {} if first is None else dataset_columns(first, root)
-    runs = runs_of(middle, columns, PACKED * sum(map(file_size, files)), group.run, str(root))
+    head = pl.DataFrame(schema=[] if first is None else list(dataset_columns(first, root)))
+    runs = runs_of(middle, head, PACKED * sum(map(file_size, files)), group.run, str(root))
     part = score_runs(_without_missing(job), [replace(run, source=run.name) for run in runs]) if runs else None
     return Grouped(part=part, keys=middle.keys(), edges=middle.edges())
 

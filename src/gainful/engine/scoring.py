@@ -78,7 +78,7 @@ class Part:
 
 def score_entries(job: Job, entries: Sequence[Entry]) -> Part:
     """Read runs and score them; the next one is read meanwhile."""
-    return score_runs(job, read_entries(entries, keep_going=job.keep_going, ahead=1))
+    return score_runs(job, read_entries(entries, keep_going=job.keep_going, number=1))
 
 
 def score_runs(job: Job, runs: Iterable[Run | LargeRun | UnreadRun]) -> Part:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import MappingProxyType
@@ -26,10 +26,10 @@ from gainful.data.spill import Spill
 from gainful.errors import DataError
 from gainful.io.compression import decompress_blocks, is_compressed
 from gainful.io.damage import check_parquet
-from gainful.io.files import HEAD, Format, detect
+from gainful.io.files import HEAD, SEPARATORS, Format, detect
 from gainful.io.ranks import ROWS, rank_notes
 from gainful.io.records import Read, first_error, whole_records
-from gainful.io.tables import Objects, Separated, needed_columns, parse, to_columns
+from gainful.io.tables import json_lines, needed_columns, parse, separated, to_columns
 from gainful.io.text import BOM, RUN, no_data, read_lines
 from gainful.results import Note
 
@@ -46,10 +46,6 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T")
 U = TypeVar("U")
-
-
-# Some records of a file, after so many lines and rows of it: their frame, and how many lines they are.
-_Read = Callable[[bytes, int, int], tuple[pl.DataFrame, int]]
 
 
 def large_runs(path: Path, name: str) -> list[LargeRun] | None:
@@ -70,32 +66,26 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
     if not head:
         return None
     form = detect(head, tail, path)
-    size = status.st_size * (PACKED if packed or form.kind == "parquet" else 1)
-    if size < STREAMED or form.kind in ("json", "arrow") or (packed and form.kind == "parquet"):
+    size = status.st_size * (PACKED if packed or form == "parquet" else 1)
+    if size < STREAMED or form in ("json", "arrow") or (packed and form == "parquet"):
         return None
-    if form.kind == "parquet":
-        first = parquet_head(path)
-        return runs_of(partial(parquet_chunks, path), first.columns, size, name, str(path), first)
+    if form == "parquet":
+        return runs_of(partial(parquet_chunks, path), parquet_head(path), size, name, str(path))
     text = _Text(path, form, packed)
-    if form.kind == "text":
+    if form == "text":
         return [LargeRun(name, text.chunks, size, notes=rank_notes(name, None, head))]
-    first = text.head()
-    return runs_of(text.chunks, first.columns, size, name, str(path), first)
+    return runs_of(text.chunks, text.head(), size, name, str(path))
 
 
 def runs_of(
-    chunks: Callable[[], Iterator[pl.DataFrame]],
-    columns: Collection[str],
-    size: int,
-    name: str,
-    where: str,
-    head: pl.DataFrame | None = None,
+    chunks: Callable[[], Iterator[pl.DataFrame]], head: pl.DataFrame, size: int, name: str, where: str
 ) -> list[LargeRun]:
     """The run that these chunks hold, or the runs that their column ``run`` tells apart, sorted on disk.
 
-    `size` is about how many bytes of text all rows are; `name` is for a run without a column ``run``.
+    The head tells the columns, and has some of the first rows, if they are known; `size` is about how many bytes of
+    text all rows are; `name` is for a run without a column ``run``.
     """
-    if "run" not in columns:
+    if "run" not in head.columns:
         return [LargeRun(name, chunks, size, notes=rank_notes(name, head))]
     spill = Spill(f"{where} holds runs side by side and is sorted on disk")
     rows: dict[str, int] = {}
@@ -122,57 +112,47 @@ class _Text:
 
     def head(self) -> pl.DataFrame:
         """The first rows; none if they are no good, which is said when they are read in their turn."""
-        read, lines, records = self._begin(self._records(HEAD))
+        read, records = self._begin(HEAD)
         try:
-            return read(next(records, b""), lines, 0)[0]
+            return read(next(records, b""), 1, 0)
         except DataError:
-            return read(b"", 1, 0)[0]
+            return read(b"", 1, 0)
 
     def chunks(self) -> Iterator[pl.DataFrame]:
         """The rows, in order."""
-        where = str(self.path)
-        read, lines, records = self._begin(self._records(CHUNK))
+        read, records = self._begin(CHUNK)
         rows = 0
         # Whether it is the first is all that matters about a chunk's place unless it is no good.
-        numbered = zip(records, chain([lines], repeat(max(lines, 1))), strict=False)
-        for (data, _), result in _ahead(numbered, lambda chunk: read(*chunk, 0)):
+        for (number, data), result in ahead(enumerate(records), lambda chunk: read(chunk[1], min(chunk[0], 1), 0)):
             try:
-                frame, count = result.result()
+                frame = result.result()
             except DataError as error:
                 if self.packed:
                     deque(records, maxlen=0)  # an archive that is damaged further on is reported first
-                quotes = self.form.kind == "separated"
-                found = first_error(lambda *place: read(*place)[0], data, lines=lines, rows=rows, quotes=quotes)
-                raise found or error from None
-            lines, rows = lines + count, rows + frame.height
+                lines = sum(before.count(b"\n") for before in islice(self._begin(CHUNK)[1], number))
+                raise first_error(read, data, lines=lines, rows=rows, quotes=self.form in SEPARATORS) or error from None
+            rows += frame.height
             yield frame
-        if not rows and self.form.kind == "text":
-            no_data(RUN, where)
+        if not rows and self.form == "text":
+            no_data(RUN, str(self.path))
 
-    def _records(self, size: int) -> Iterator[bytes]:
-        blocks = decompress_blocks(self.path, str(self.path), size) if self.packed else _blocks(self.path, size)
-        return whole_records(blocks, quotes=self.form.kind == "separated")
-
-    def _begin(self, records: Iterator[bytes]) -> tuple[_Read, int, Iterator[bytes]]:
-        """What reads the records, how many lines come before them, and they again."""
+    def _begin(self, size: int) -> tuple[Read, Iterator[bytes]]:
+        """What reads the records, and these, in pieces of about so many bytes."""
         where = str(self.path)
-        if self.form.kind == "text":
-            return lambda data, lines, _: read_lines(data, RUN, where, lines), 0, records
+        blocks = decompress_blocks(self.path, where, size) if self.packed else _blocks(self.path, size)
+        records = whole_records(blocks, quotes=self.form in SEPARATORS)
+        if self.form == "text":
+            return lambda data, lines, _: read_lines(data, RUN, where, lines), records
         first = b""
         for data in records:
             first += data
             if first.removeprefix(BOM).strip():
                 break
-        if self.form.kind == "jsonl":
+        if self.form == "jsonl":
             first = first.removeprefix(BOM)
-            return _counting(Objects.begin(first, RUN, where).read), 0, chain([first], records)
-        table = Separated.begin(first, self.form.separator, RUN, where)
-        rest = chain([first[len(table.header) :]], records)
-        return _counting(table.read), table.header.count(b"\n"), rest
-
-
-def _counting(read: Read) -> _Read:
-    return lambda data, lines, rows: (read(data, lines, rows), data.count(b"\n"))
+            return json_lines(first, RUN, where), chain([first], records)
+        read, begin = separated(first, SEPARATORS[self.form], RUN, where)
+        return read, chain([first[begin:]], records)
 
 
 def _blocks(path: Path, size: int) -> Iterator[bytes]:
@@ -194,19 +174,24 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _ahead(items: Iterable[T], work: Callable[[T], U]) -> Iterator[tuple[T, Future[U]]]:
-    """Each item with the work on it, which has begun for a few more of them."""
-    threads = ThreadPoolExecutor(_THREADS)
-    waiting: deque[tuple[T, Future[U]]] = deque()
-    try:
-        for item in items:
-            waiting.append((item, threads.submit(work, item)))
-            if len(waiting) > _THREADS:
-                yield waiting.popleft()
-        while waiting:
-            yield waiting.popleft()
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
+def ahead(items: Iterable[T], work: Callable[[T], U], number: int = _THREADS) -> Iterator[tuple[T, Future[U]]]:
+    """Each item with the work on it, done; that on the first `number` of them begins at once, on others in turn."""
+    threads = ThreadPoolExecutor(number)
+    waiting = iter(items)
+    started = deque((item, threads.submit(work, item)) for item in islice(waiting, number))
+
+    def in_order() -> Iterator[tuple[T, Future[U]]]:
+        try:
+            while started:
+                item, result = started.popleft()
+                wait([result])
+                started.extend((item, threads.submit(work, item)) for item in islice(waiting, 1))
+                yield item, result
+        finally:
+            # Not waited for: after Ctrl-C one may still be reading from a pipe that nobody writes to.
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    return in_order()
 
 
 def parquet_columns(path: Path, constants: Mapping[str, str] = _NONE) -> dict[str, str]:
@@ -231,7 +216,7 @@ def parquet_chunks(path: Path, constants: Mapping[str, str] = _NONE) -> Iterator
     """
     read, total = _open_parquet(path, constants)
     step = max(CHUNK // ROW, 1)
-    for _, frame in _ahead(range(0, total, step), lambda start: read(start, step)):
+    for _, frame in ahead(range(0, total, step), lambda start: read(start, step)):
         yield frame.result()
 
 

@@ -78,7 +78,7 @@ def dataset_runs(path: Path, name: str) -> list[LargeRun]:
             found.append(LargeRun(run, partial(dataset_chunks, parts, path), size, notes=notes))
         else:
             chunks = partial(dataset_chunks, parts, path, first=parts[0])
-            found += runs_of(chunks, head.columns, size, name, str(path), head)
+            found += runs_of(chunks, head, size, name, str(path))
     return found
 
 

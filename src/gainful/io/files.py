@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, TypeAlias, TypeGuard
 from weakref import WeakSet
 
 import polars as pl
@@ -38,12 +38,8 @@ STDIN = "standard input"
 
 _read_already: WeakSet[Any] = WeakSet()
 
-
-class Format(NamedTuple):
-    """What a file holds."""
-
-    kind: Literal["text", "separated", "jsonl", "json", "parquet", "arrow"]
-    separator: str = ""
+Format: TypeAlias = Literal["text", "csv", "tsv", "jsonl", "json", "parquet", "arrow"]
+SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
 def detect(head: bytes, tail: bytes, path: Path) -> Format:
@@ -51,21 +47,21 @@ def detect(head: bytes, tail: bytes, path: Path) -> Format:
     where = str(path)
     suffix = split_compression(path)[0].suffix.lower()
     if head[:8] == ARROW_FILE or (suffix in ARROW_SUFFIXES and head[:4] == ARROW_STREAM):
-        return Format("arrow")
+        return "arrow"
     if head[:4] == PARQUET and (suffix == ".parquet" or tail == PARQUET):
-        return Format("parquet")
+        return "parquet"
     if suffix in (".parquet", *ARROW_SUFFIXES):
         raise DataError(f"{where}: expected {'Parquet' if suffix == '.parquet' else 'Arrow'}, got something else")
     line = head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
     if suffix == ".json":
-        return Format("json")
+        return "json"
     # MS MARCO's qrels are TREC text called .tsv, so the first line counts more than the name.
     if not is_text(line):
         if suffix in JSONL_SUFFIXES or re.match(rb'\{\s*"', line):
-            return Format("jsonl")
-        if separator := _separator(line, suffix):
-            return Format("separated", separator)
-    return Format("text")
+            return "jsonl"
+        if separated := _separated(line, suffix):
+            return separated
+    return "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +77,17 @@ class Content:
         if self.format is None:
             got = "nothing" if self.where == STDIN else "an empty file"
             raise DataError(f"{self.where}: expected {layout.what}, got {got}")
-        if self.format.kind == "text":
+        if self.format == "text":
             return read_text(self.data, layout, self.where)
         data = bytes(self.data)
-        if self.format.kind == "separated":
-            return read_separated(data, self.format.separator, layout, self.where)
+        if self.format in SEPARATORS:
+            return read_separated(data, SEPARATORS[self.format], layout, self.where)
         readers = {"arrow": read_arrow, "parquet": read_parquet, "json": _read_json, "jsonl": read_jsonl}
-        return readers[self.format.kind](data, layout, self.where)
+        return readers[self.format](data, layout, self.where)
 
     def text(self, size: int) -> bytes:
         """So many bytes of the beginning, if it is TREC text."""
-        return self.data[:size] if self.format is not None and self.format.kind == "text" else b""
+        return self.data[:size] if self.format == "text" else b""
 
 
 def load(path: Path) -> Content:
@@ -139,13 +135,13 @@ def _read_json(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
         raise DataError(f"{where}: {error}") from None
 
 
-def _separator(header: bytes, suffix: str) -> str | None:
-    """What separates the columns of a table with this first line; None for TREC text."""
-    for separator in (",", "\t"):
+def _separated(header: bytes, suffix: str) -> Format | None:
+    """What a table with this first line is; None for TREC text."""
+    for form, separator in SEPARATORS.items():
         names = [name.strip().strip('"') for name in header.decode("utf-8", "replace").split(separator)]
         if {"query_id", "doc_id"} <= match_columns(names, RUN).keys():
-            return separator
-    return {".csv": ",", ".tsv": "\t"}.get(suffix)
+            return form
+    return next((form for form in SEPARATORS if suffix == f".{form}"), None)
 
 
 def read_bytes(path: Path) -> bytes | mmap:

@@ -7,7 +7,7 @@ Only the first lines are looked at, which costs nothing that could be measured.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import eq
 
 import numpy as np
@@ -30,56 +30,33 @@ def rank_notes(name: str, frame: pl.DataFrame | None, text: bytes = b"") -> tupl
 
     The frame and the TREC text hold its first rows, or all; the text is looked at if the frame has no ranks.
     """
+    rows: list[tuple[object, bytes | int, float, str]] = []  # topic, rank, score, and what to call it
     if frame is not None and "rank" in frame.columns:
-        rows = frame.head(ROWS)
-        topics, documents, ranks, scores = (rows[name].to_list() for name in ("query_id", "doc_id", "rank", "score"))
-        return _notes(
-            name,
-            topics,
-            ranks,
-            scores,
-            lambda at: f"row {at + 1} ({topics[at]} {documents[at]}, rank {ranks[at]}, score {scores[at]:g})",
-        )
-    if not text:
+        found = frame.head(ROWS).select("query_id", "doc_id", "rank", "score").iter_rows()
+        for number, (topic, document, rank, score) in enumerate(found, 1):
+            rows.append((topic, rank, score, f"row {number} ({topic} {document}, rank {rank}, score {score:g})"))
+    else:
+        lines = text[:LOOKED_AT].removeprefix(BOM).split(b"\n")
+        if len(text) > LOOKED_AT:
+            lines.pop()  # not all of it is there
+        for number, line in enumerate(lines, 1):
+            fields = line.split()
+            if len(fields) == 6 and not fields[0].startswith(b"#"):
+                try:
+                    rows.append((fields[0], fields[3], float(fields[4]), f"line {number} ({shorten(line)})"))
+                except ValueError:
+                    return ()  # whoever reads the line says so
+    if len({rank for _, rank, _, _ in rows}) < 2:  # nobody's ranks: 0, 1 or - in each line
         return ()
-    lines = text[:LOOKED_AT].removeprefix(BOM).split(b"\n")
-    if len(text) > LOOKED_AT:
-        lines.pop()  # not all of it is there
-    found = [
-        (number, fields)
-        for number, fields in enumerate(map(bytes.split, lines))
-        if len(fields) == 6 and not fields[0].startswith(b"#")
-    ]
-    try:
-        scores = [float(fields[4]) for _, fields in found]
-    except ValueError:
-        return ()  # whoever reads the line says so
-    return _notes(
-        name,
-        [fields[0] for _, fields in found],
-        [fields[3] for _, fields in found],
-        scores,
-        lambda at: f"line {found[at][0] + 1} ({shorten(lines[found[at][0]])})",
-    )
-
-
-def _notes(
-    name: str,
-    topics: Sequence[object],
-    ranks: Sequence[bytes | int],
-    scores: Sequence[float],
-    row: Callable[[int], str],
-) -> tuple[Note, ...]:
-    if not ranks or ranks.count(ranks[0]) == len(ranks):  # nobody's ranks: 0, 1 or - in each line
-        return ()
+    topics, ranks, scores, called = zip(*rows, strict=True)
     numbers = _whole(ranks)
     none = np.isnan(numbers)
     if 2 * none.sum() > len(ranks):
-        text = (
-            f"The rank column of run {name!r} holds no whole numbers, for example in {row(int(np.argmax(none)))}. "
+        said = (
+            f"The rank column of run {name!r} holds no whole numbers, for example in {called[int(np.argmax(none))]}. "
             f"{_RANKED} If ranks and scores are swapped, swap the columns back."
         )
-        return (Note("rank-contradicts-score", name, text, warn=True),)
+        return (Note("rank-contradicts-score", name, said, warn=True),)
     # From row to row of a topic: 1 if rank and score grow or fall together, -1 if they do not.
     same = np.fromiter(map(eq, topics[1:], topics), np.bool_, len(topics) - 1)
     steps = np.where(same, np.nan_to_num(np.sign(np.diff(numbers))) * np.sign(np.diff(scores)), 0.0)
@@ -90,12 +67,12 @@ def _notes(
         return ()
     where = "the first topic" if looked_at == 1 else f"{contradicting} of the first {looked_at} topics"
     example = int(np.argmax(steps))
-    text = (
+    said = (
         f"The ranks of run {name!r} contradict its scores in {where}: rank and score grow together, for example from "
-        f"{row(example)} to {row(example + 1)}. {_RANKED} If a lower score is better, negate the scores; if columns "
-        "are swapped, swap them back."
+        f"{called[example]} to {called[example + 1]}. {_RANKED} If a lower score is better, negate the scores; if "
+        "columns are swapped, swap them back."
     )
-    return (Note("rank-contradicts-score", name, text, warn=True),)
+    return (Note("rank-contradicts-score", name, said, warn=True),)
 
 
 def _whole(ranks: Sequence[bytes | int]) -> FloatArray:

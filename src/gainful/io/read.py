@@ -5,18 +5,18 @@ from __future__ import annotations
 import glob
 import os
 import platform
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import overload
 
 from gainful.data.qrels import Qrels
 from gainful.data.run import LargeRun, Run, UnreadRun, check_name
 from gainful.errors import DataError
-from gainful.io.chunks import large_runs
+from gainful.io.chunks import ahead, large_runs
 from gainful.io.compression import split_compression
 from gainful.io.dataset import dataset_runs, is_dataset, natural
 from gainful.io.encoding import id_text
@@ -212,36 +212,22 @@ def iterate_runs(source: object, *, keep_going: bool = False) -> Iterator[Run | 
 
 
 def read_entries(
-    entries: Iterable[Entry], *, keep_going: bool = False, ahead: int = os.cpu_count() or 1
+    entries: Iterable[Entry], *, keep_going: bool, number: int = os.cpu_count() or 1
 ) -> Iterator[Run | LargeRun | UnreadRun]:
     """Read the runs of some entries, the first of them already in the background; as for `iterate_runs`."""
-    threads = ThreadPoolExecutor(ahead)
-    waiting = iter(entries)
-    started = deque((entry, threads.submit(entry.read)) for entry in islice(waiting, ahead))
-    return _in_order(threads, waiting, started, keep_going=keep_going)
+    reading = ahead(entries, Entry.read, number)
+    return (run for one in reading for run in _runs(*one, keep_going=keep_going))
 
 
-def _in_order(
-    threads: ThreadPoolExecutor,
-    waiting: Iterator[Entry],
-    started: deque[tuple[Entry, Future[list[Run | LargeRun]]]],
-    *,
-    keep_going: bool,
-) -> Iterator[Run | LargeRun | UnreadRun]:
+def _runs(
+    entry: Entry, reading: Future[list[Run | LargeRun]], *, keep_going: bool
+) -> Sequence[Run | LargeRun | UnreadRun]:
     try:
-        while started:
-            entry, reading = started.popleft()
-            try:
-                runs: Sequence[Run | LargeRun | UnreadRun] = reading.result()
-            except DataError as error:
-                if not keep_going:
-                    raise
-                runs = [UnreadRun(str(entry), str(error))]
-            started.extend((entry, threads.submit(entry.read)) for entry in islice(waiting, 1))
-            yield from runs
-    finally:
-        # Not waited for: after Ctrl-C one may still be reading from a pipe that nobody writes to.
-        threads.shutdown(wait=False, cancel_futures=True)
+        return reading.result()
+    except DataError as error:
+        if not keep_going:
+            raise
+        return [UnreadRun(str(entry), str(error))]
 
 
 def _expand(source: object) -> list[tuple[str | None, object]]:

@@ -24,12 +24,12 @@ def _ends(data: bytes, *, inside: bool) -> npt.NDArray[np.int64]:
     return after
 
 
-def first_record(data: bytes, *, quotes: bool = False) -> int:
-    """Where the first record that is not blank ends; the length of the text if nowhere."""
+def first_record(data: bytes) -> int:
+    """Where the first record of CSV that is not blank ends; the length of the text if nowhere."""
     blank = re.match(rb"(?:\xef\xbb\xbf)?[\r\n]*", data)
     begin = blank.end() if blank else 0
     end = data.find(b"\n", begin) + 1
-    while quotes and end and data.count(b'"', begin, end) % 2:
+    while end and data.count(b'"', begin, end) % 2:
         end = data.find(b"\n", end) + 1
     return end or len(data)
 
@@ -42,7 +42,7 @@ def _last_record(data: bytes, *, quotes: bool, inside: bool) -> int:
     return data.rfind(b"\n") + 1
 
 
-def whole_records(blocks: Iterable[bytes], *, quotes: bool = False) -> Iterator[bytes]:
+def whole_records(blocks: Iterable[bytes], *, quotes: bool) -> Iterator[bytes]:
     """The same text, cut between records only: a record that a block leaves unfinished waits for the next one."""
     held: list[bytes] = []
     inside = False
@@ -63,7 +63,15 @@ def whole_records(blocks: Iterable[bytes], *, quotes: bool = False) -> Iterator[
         yield b"".join(held)
 
 
-def first_error(read: Read, data: bytes, *, lines: int = 0, rows: int = 0, quotes: bool = False) -> DataError | None:
+def read_all(read: Read, data: bytes, *, quotes: bool = False) -> pl.DataFrame:
+    """All records; or the error about the first that is no good."""
+    try:
+        return read(data, 0, 0)
+    except DataError as error:
+        raise first_error(read, data, quotes=quotes) or error from None
+
+
+def first_error(read: Read, data: bytes, *, lines: int = 0, rows: int = 0, quotes: bool) -> DataError | None:
     """The error about the first record that is no good, however many are read at once; None if all are good."""
     try:
         read(data, lines, rows)

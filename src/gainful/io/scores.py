@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,20 +65,19 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         raise DataError(f"{path}: a topic is called {MEAN!r}, which stands for the mean in tables of scores: rename it")
     plain, packing = split_compression(path)
     frame, suffix = scores.to_frame(), _suffix(plain, path)
-    without_nan = frame.with_columns(pl.col("score").fill_nan(None))
-    content = io.BytesIO()
+    if suffix in (".jsonl", ".json"):
+        frame = frame.with_columns(pl.col("score").fill_nan(None))
     match suffix:
         case ".csv" | ".tsv":
-            frame.write_csv(content, separator="\t" if suffix == ".tsv" else ",")
+            data = from_utf8(frame.write_csv(separator="\t" if suffix == ".tsv" else ",").encode())
         case ".jsonl":
-            without_nan.write_ndjson(content)
+            data = frame.write_ndjson().encode()
         case ".json":
-            content.write(json.dumps(without_nan.to_dicts(), indent=1).encode())
+            data = json.dumps(frame.to_dicts(), indent=1).encode()
         case _:
+            content = io.BytesIO()
             frame.write_parquet(content)
-    data = content.getvalue()
-    if suffix in (".csv", ".tsv"):
-        data = from_utf8(data)
+            data = content.getvalue()
     write_atomically(path, compress(data, packing, str(path)))
 
 
@@ -96,16 +95,17 @@ def read_scores(source: Any) -> Scores:
     if isinstance(source, Scores):
         return source
     if isinstance(source, ScoreMatrix):
-        counted = ~np.isnan(source.values)[None]
-        axes = ((source.measure,), source.systems, source.topics)
-        return _scores(source.values[None], counted, axes)
+        return _scores(
+            source.values[None], ~np.isnan(source.values)[None], [source.measure], source.systems, source.topics
+        )
     if isinstance(source, (np.ndarray, list, tuple)):
         return read_scores(_matrix(source))
     where, frame = _frame(source)
     if not frame.height or not frame.width:
         raise DataError(f"{where}: expected scores, got an empty table")
     named = _our_names(frame, _ALIASES)
-    if _is_long(named):
+    # Two of the telling columns: a system of a wide table may have one of these names, hardly two.
+    if len({"run", "measure", "score"}.intersection(named.columns)) >= 2:
         return _cube(_from_long(named, where), where)
     # Any other column of a wide table is a system, whatever it is called.
     first = _folded(frame.columns[0])
@@ -222,22 +222,18 @@ def _first_line(error: Exception) -> str:
 def _rows(content: Any) -> Any:
     """The rows of a JSON file; those of `Scores.to_dict()` are nested by run, measure and topic."""
     if isinstance(content, dict) and isinstance(content.get("scores"), dict):
-        if not all(isinstance(topics, dict) for measures in _values(content["scores"]) for topics in _values(measures)):
-            raise TypeError("expected scores by run, measure and topic")
-        return [
-            dict(zip(COLUMNS, (run, measure, topic, score), strict=True))
-            for run, measures in content["scores"].items()
-            for measure, topics in measures.items()
-            for topic, score in topics.items()
-        ]
+        try:
+            return [
+                dict(zip(COLUMNS, (run, measure, topic, score), strict=True))
+                for run, measures in content["scores"].items()
+                for measure, topics in measures.items()
+                for topic, score in topics.items()
+            ]
+        except AttributeError:
+            raise TypeError("expected scores by run, measure and topic") from None
     if not isinstance(content, list):
         raise TypeError("expected a list of rows")
     return content
-
-
-def _values(content: Any) -> list[Any]:
-    """What an object holds; what is none is left for the caller to refuse."""
-    return list(content.values()) if isinstance(content, dict) else [None]
 
 
 def _our_names(frame: pl.DataFrame, aliases: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
@@ -254,11 +250,6 @@ def _our_names(frame: pl.DataFrame, aliases: Mapping[str, tuple[str, ...]]) -> p
 
 def _folded(column: str) -> str:
     return re.sub(r"[\s_-]+", "_", column.strip().casefold())
-
-
-def _is_long(frame: pl.DataFrame) -> bool:
-    """Two of the telling columns: a system of a wide table may have one of these names, hardly two."""
-    return len({"run", "measure", "score"}.intersection(frame.columns)) >= 2
 
 
 def _from_long(frame: pl.DataFrame, where: str) -> pl.DataFrame:
@@ -319,7 +310,11 @@ def _refuse_ids(frame: pl.DataFrame, where: str) -> None:
         return
     if (first.cast(pl.Float64, strict=False).fill_null(0) < 1).any():
         return
-    if any(values.dtype.is_float() or (values.dtype == pl.String and _fractions(values)) for values in others):
+    fraction = r"^\s*-?\d*\.\d"
+    if any(
+        values.dtype.is_float() or (values.dtype == pl.String and values.str.contains(fraction).any())
+        for values in others
+    ):
         raise DataError(
             f"{where}: column {first.name!r} looks like topic ids, not scores: call it query_id, or, if it is a run, "
             "write its scores with a decimal point, such as 3.0"
@@ -343,10 +338,6 @@ def _refuse_words(values: pl.Series, where: str, *, first: bool) -> None:
     raise DataError(f"{where}: expected numbers in column {values.name!r}, got {texts[0]!r} and no number: {cure}")
 
 
-def _fractions(values: pl.Series) -> bool:
-    return bool(values.str.contains(r"^\s*-?\d*\.\d").fill_null(False).any())
-
-
 def _text(values: pl.Series, where: str) -> pl.Series:
     if values.null_count():
         raise DataError(
@@ -360,17 +351,14 @@ def _text(values: pl.Series, where: str) -> pl.Series:
 
 def _numbers(values: pl.Series, where: str, what: str) -> pl.Series:
     """Finite numbers, NaN or null."""
+    given = values
     if values.dtype == pl.String:
         texts = values.str.strip_chars()
-        texts = texts.set(texts.is_in(_ABSENT), None)
-        numbers = texts.cast(pl.Float64, strict=False)
-        wrong = numbers.is_null() & texts.is_not_null()
-    elif values.dtype.is_numeric() or values.dtype == pl.Null:
-        numbers = values.cast(pl.Float64)
-        wrong = pl.Series([False] * len(values), dtype=pl.Boolean)
-    else:
+        given = texts.set(texts.is_in(_ABSENT), None)
+    elif not values.dtype.is_numeric() and values.dtype != pl.Null:
         raise DataError(f"{where}: expected numbers {what}, got {values.dtype}")
-    wrong = wrong | (numbers.is_infinite() & numbers.is_not_null())
+    numbers = given.cast(pl.Float64, strict=False)
+    wrong = (numbers.is_null() & given.is_not_null()) | numbers.is_infinite().fill_null(value=False)
     if wrong.any():
         at = int(wrong.arg_max() or 0)
         raise DataError(f"{where}, row {at + 1}: expected a finite number {what}, got {values[at]!r}")
@@ -388,18 +376,20 @@ def _cube(long: pl.DataFrame, where: str) -> Scores:
     counted[at] = long["score"].is_not_null().to_numpy()
     if not counted.any():
         raise DataError(f"{where}: expected scores, got none: every cell is empty")
-    return _scores(values, counted, [tuple(axis.to_list()) for axis in names.values()])
+    return _scores(values, counted, *names.values())
 
 
-def _scores(values: FloatArray, counted: BoolArray, axes: Sequence[tuple[str, ...]]) -> Scores:
-    measures, systems, topics = axes
+def _scores(
+    values: FloatArray, counted: BoolArray, measures: Iterable[str], systems: Iterable[str], topics: Iterable[str]
+) -> Scores:
+    measures, systems = tuple(measures), tuple(systems)
     mean: Summary = "mean"
     return Scores(
         values=values,
         counted=counted,
         measures=measures,
         systems=systems,
-        topics=topics,
+        topics=tuple(topics),
         summaries=(mean,) * len(measures),
         higher=("better",) * len(measures),
         spellings={},

@@ -12,7 +12,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import polars as pl
@@ -20,7 +19,7 @@ import polars as pl
 from gainful.errors import DataError
 from gainful.io.damage import check_arrow, check_parquet
 from gainful.io.encoding import decode, to_utf8
-from gainful.io.records import first_error, first_record
+from gainful.io.records import Read, first_record, read_all
 from gainful.io.text import BOM, QRELS, Layout, shorten
 
 # The first that is there counts: PyTerrier's frames have its own "docid" beside the "docno" that was judged.
@@ -156,43 +155,26 @@ def _first(flags: pl.Series) -> int:
     return (flags.fill_null(value=False).arg_max() or 0) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Separated:
-    """CSV or TSV with a header line."""
+def separated(start: bytes, separator: str, layout: Layout, where: str) -> tuple[Read, int]:
+    """What reads the rows of CSV or TSV that begins with this, and where they begin; lines count from its header on."""
+    header = start[: first_record(start)]
 
-    layout: Layout
-    where: str
-    separator: str
-    header: bytes  # with the end of its line
-
-    @classmethod
-    def begin(cls, data: bytes, separator: str, layout: Layout, where: str) -> Separated:
-        """What reads all rows of a table that begins with this."""
-        return cls(layout, where, separator, data[: first_record(data, quotes=True)])
-
-    def read(self, data: bytes, lines: int, rows: int) -> pl.DataFrame:
-        """Some of the rows: those after so many lines and rows."""
-        return self.read_whole(self.header + data, lines - self.header.count(b"\n"), rows)
-
-    def read_whole(self, data: bytes, lines: int = 0, rows: int = 0) -> pl.DataFrame:
-        """All rows with their header, or some with a header as if it stood after so many lines and rows."""
-        content = to_utf8(data, self.where, lines)
-        table = parse(lambda: pl.read_csv(content, separator=self.separator, infer_schema=False), "CSV", self.where)
+    def read(data: bytes, lines: int, rows: int) -> pl.DataFrame:
+        content = to_utf8(header + data, where, lines)
+        table = parse(lambda: pl.read_csv(content, separator=separator, infer_schema=False), "CSV", where)
         blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        frame = to_columns(table.filter(~blank) if blank.any() else table, self.layout, self.where, rows)
-        if frame[self.layout.value].null_count():
-            _check_widths(content, self.separator, table.width, self.where, lines)
+        frame = to_columns(table.filter(~blank) if blank.any() else table, layout, where, rows)
+        if frame[layout.value].null_count():
+            _check_widths(content, separator, table.width, where, lines)
         return frame
+
+    return read, len(header)
 
 
 def read_separated(data: bytes, separator: str, layout: Layout, where: str) -> pl.DataFrame:
     """CSV or TSV with a header line."""
-    table = Separated.begin(data, separator, layout, where)
-    try:
-        return table.read_whole(data)
-    except DataError as error:
-        above = table.header.count(b"\n")
-        raise first_error(table.read, data[len(table.header) :], lines=above, quotes=True) or error from None
+    read, begin = separated(data, separator, layout, where)
+    return read_all(read, data[begin:], quotes=True)
 
 
 def _check_widths(content: bytes, separator: str, width: int, where: str, before: int) -> None:
@@ -203,45 +185,33 @@ def _check_widths(content: bytes, separator: str, width: int, where: str, before
             raise DataError(f"{where}:{before + rows.line_num}: expected {width} fields, got {len(row)}")
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
-    """One JSON object per line; the first one tells which keys matter."""
+def json_lines(start: bytes, layout: Layout, where: str) -> Read:
+    """What reads the JSON objects, one per line, of a file that begins with this; the first tells which keys matter."""
+    lines = ((number, to_utf8(line, where, number - 1)) for number, line in enumerate(io.BytesIO(start), 1))
+    first = next((_json_object(line, f"{where}:{number}") for number, line in lines if line.strip()), {})
+    found = needed_columns(list(first), layout, where)
+    schema = {name: pl.String() if column in TEXT_COLUMNS else pl.Float64() for column, name in found.items()}
 
-    layout: Layout
-    where: str
-    found: dict[str, str]
-
-    @classmethod
-    def begin(cls, data: bytes, layout: Layout, where: str) -> Objects:
-        """What reads all objects of a file that begins with this."""
-        lines = ((number, to_utf8(line, where, number - 1)) for number, line in enumerate(io.BytesIO(data), 1))
-        first = next((_json_object(line, f"{where}:{number}") for number, line in lines if line.strip()), {})
-        return cls(layout, where, needed_columns(list(first), layout, where))
-
-    def read(self, data: bytes, lines: int, rows: int) -> pl.DataFrame:
-        """Some of the objects: those after so many lines and objects."""
-        content = to_utf8(data, self.where, lines)
-        schema = {name: pl.String() if column in TEXT_COLUMNS else pl.Float64() for column, name in self.found.items()}
+    def read(data: bytes, lines: int, rows: int) -> pl.DataFrame:
+        content = to_utf8(data, where, lines)
         if not content.strip():
-            return to_columns(pl.DataFrame(schema=schema), self.layout, self.where)
+            return to_columns(pl.DataFrame(schema=schema), layout, where)
         try:
             table = pl.read_ndjson(content, schema=schema)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise _first_bad_object(content, self.found, self.layout, self.where, str(error), lines) from None
-        frame = to_columns(table, self.layout, self.where, rows)
-        if frame[self.layout.value].null_count():
-            _check_keys(content, self.found[self.layout.value], self.where, lines)
+            raise _first_bad_object(content, found, layout, where, str(error), lines) from None
+        frame = to_columns(table, layout, where, rows)
+        if frame[layout.value].null_count():
+            _check_keys(content, found[layout.value], where, lines)
         return frame
+
+    return read
 
 
 def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """One JSON object per line; the first one tells which keys matter."""
     content = data.removeprefix(BOM)
-    objects = Objects.begin(content, layout, where)
-    try:
-        return objects.read(content, 0, 0)
-    except DataError as error:
-        raise first_error(objects.read, content) or error from None
+    return read_all(json_lines(content, layout, where), content)
 
 
 def _check_keys(content: bytes, key: str, where: str, before: int) -> None:

@@ -91,19 +91,13 @@ def no_data(layout: Layout, where: str) -> NoReturn:
     raise DataError(f"{where}: expected {layout.what}, got no line with data")
 
 
-def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> tuple[pl.DataFrame, int]:
-    """Frame of some lines of a text, maybe empty, and their number; `before` lines come before them."""
+def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
+    """Frame of some lines of a text, maybe empty; `before` lines come before them."""
     if before and data.startswith(BOM):  # part of an id here, but not to polars
-        frame, lines = read_lines(_filler(layout) + data, layout, where, before - 1)
-        return frame[1:], lines - 1
+        filler = b" ".join([b"0"] * len(layout.fields)) + b"\n"
+        return read_lines(filler + data, layout, where, before - 1)[1:]
     plain = _read_part(data, _separator(data), layout)
-    if plain is not None:
-        return plain, plain.height
-    return _read_any(data, layout, where, before), data.count(b"\n") + (not data.endswith(b"\n"))
-
-
-def _filler(layout: Layout) -> bytes:
-    return b" ".join([b"0"] * len(layout.fields)) + b"\n"
+    return _read_any(data, layout, where, before) if plain is None else plain
 
 
 def _separator(content: bytes | mmap) -> str:

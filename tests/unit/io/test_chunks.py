@@ -325,4 +325,4 @@ def test_the_head_of_a_file_tells_what_it_is(folder: Path) -> None:
     (folder / "r.jsonl").write_bytes(b"\xef\xbb\xbf\n\n" + read_run(CSV_FRAME).frame.write_ndjson().encode())
     with chunks_of(1):
         assert read_run("r.jsonl").frame.rows() == CSV_FRAME.rows()
-    assert files.detect(b'{"a": 1', b"", Path("x")).kind == "jsonl"
+    assert files.detect(b'{"a": 1', b"", Path("x")) == "jsonl"

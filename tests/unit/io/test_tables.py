@@ -169,10 +169,10 @@ def test_a_run_column_makes_several_runs(folder: Path) -> None:
 
 def test_several_runs_are_not_one(folder: Path, refused) -> None:
     (folder / "all.csv").write_text(SEVERAL)
-    with refused("all.csv: expected one run, got 2 ('B', 'A'); use read_runs"):
+    with refused("all.csv: expected one run, got 2 ('B', 'A')"):
         read_run("all.csv")
     frame = pl.DataFrame({"run": list("abcd"), "qid": ["1"] * 4, "docno": ["a"] * 4, "score": [1.0] * 4})
-    with refused("run DataFrame: expected one run, got 4 ('a', 'b', 'c', …); use read_runs"):
+    with refused("run DataFrame: expected one run, got 4 ('a', 'b', 'c', …)"):
         read_run(frame)
 
 
