@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import polars as pl
 
-Kind = Literal["text", "marks", "score", "share", "count", "level", "p", "signed", "variance", "number"]
+Kind = Literal["text", "marks", "score", "share", "count", "level", "p", "signed", "variance", "number", "ratio"]
 # Wide enough for prose, narrow enough to read, where there is no terminal to ask.
 READABLE = 100
 _NOT_WRAPPED = 10_000
@@ -89,8 +89,8 @@ class Column:
     name: str  # of the column of the frame
     header: str  # what stands above it
     # How its cells are printed: text, marks (of the column before; superscripts in LaTeX), score (four decimals),
-    # share, count, level (as short as can be), p, signed (with its sign), variance (six decimals) or number (six
-    # digits).
+    # share, count, level (as short as can be), p, signed (with its sign), variance (six decimals), number (six
+    # digits) or ratio (a number that is a text already).
     kind: Kind
 
     @property
@@ -126,6 +126,7 @@ _PRINTED: dict[Kind, Callable[[Any], str]] = {
     "signed": "{:+z.4f}".format,
     "variance": "{:.6f}".format,
     "number": "{:.6g}".format,
+    "ratio": str,
 }
 
 
@@ -240,11 +241,11 @@ def printable(text: str) -> str:
 
 def wrapped(text: str) -> str:
     """The text in lines that can be read; no word is broken."""
-    return textwrap.fill(printable(text), READABLE, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(brief(printable(text)), READABLE, break_long_words=False, break_on_hyphens=False)
 
 
 def brief(text: str) -> str:
-    """In a table the ends of a long list of numbers say enough; the measure's name in CSV and JSON has them all."""
+    """For people the ends of a long list of numbers say enough; the measure's name in CSV and JSON has them all."""
     return _LONG_LIST.sub(r"[\1, \2, …, \3]", text)
 
 
@@ -377,9 +378,9 @@ class Result:
     def _repr_html_(self) -> str:
         verdict, notes = (
             self.verdict(),
-            "".join(f"<li>{html.escape(printable(str(note)))}</li>" for note in self.notes()),
+            "".join(f"<li>{html.escape(brief(printable(str(note))))}</li>" for note in self.notes()),
         )
-        parts = [f"<p><b>{html.escape(printable(verdict))}</b></p>" if verdict else ""]
+        parts = [f"<p><b>{html.escape(brief(printable(verdict)))}</b></p>" if verdict else ""]
         parts += [table.html() for table in self.compact()]
         parts += [f"<ul>{notes}</ul>" if notes else "", _picture(self)]
         parts.append(f"<p><small>{html.escape(printable(str(self.settings)))}</small></p>")

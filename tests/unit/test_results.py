@@ -51,6 +51,7 @@ class TestNumber:
         ("signed", -0.00001, "+0.0000"),
         ("variance", 0.0012346, "0.001235"),
         ("number", 1234567.0, "1.23457e+06"),
+        ("ratio", "> 1,000", "> 1,000"),
     ],
 )
 def test_cells(kind, value, text):
@@ -176,6 +177,12 @@ class TestResult:
         assert lines[-3:-1] == ["note: A topic is missing.", "note: Only 2 topics."]
         assert lines[-1] == str(small().settings)
         assert repr(small()) == str(small())
+
+    def test_a_long_list_of_numbers_is_told_by_its_ends(self):
+        name, shown = f"nDCG(discount={[1.0, 0.5, *[0.25] * 98]})@100", "nDCG(discount=[1.0, 0.5, …, 0.25])@100 wins."
+        assert str(small(name)).startswith(shown)
+        assert shown in small(name)._repr_html_()
+        assert small(name).to_dict()["verdict"] == f"{name} wins."
 
     def test_json(self):
         content = json.loads(json.dumps(small().to_dict()))

@@ -9,7 +9,6 @@ import json
 import math
 import os
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
 from gainful.io.encoding import from_utf8
-from gainful.results import READABLE, printable
+from gainful.results import printable, wrapped
 
 if TYPE_CHECKING:
     from gainful.results import Result
@@ -58,7 +57,7 @@ def printed(result: Result, format: Format | None, output: Path | None = None) -
 
 def paragraph(text: str) -> list[str]:
     """Sentences, broken to be read, and an empty line; nothing if there are none."""
-    return [textwrap.fill(printable(text), READABLE), ""] if text else []
+    return [wrapped(text), ""] if text else []
 
 
 def on_terminal(output: Path | None) -> bool:

@@ -513,6 +513,7 @@ class TestGainAtItsBound:
         rows = at_bound.tables()[1].cells()
         assert rows[0] == [OPTIMAL, "1.0000", "> 1,000"]
         assert rows[2] == ["exp", "1.0000", "3.0000"]
+        assert [column.is_text for column in at_bound.tables()[1].columns] == [True, False, False]
 
     def test_the_chart_can_be_read(self, at_bound):
         points = next(iter(at_bound.chart("gain").to_dict()["datasets"].values()))

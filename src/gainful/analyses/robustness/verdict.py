@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 # Two orders of runs are alike if their τ is above this.
 KEPT = 0.9
 _LEVELS = {
-    "leave-one-out": "Each run is scored without the judgments of documents that it alone has among its first 'level' "
-    "ones.",
-    "depth": "A level is the depth of the pool of these runs; what it would not have held is taken out of it.",
+    "leave-one-out": "Each run is scored without the judgments of documents that it alone has among the first ones; a "
+    "level is how many.",
+    "depth": "A level is the depth of the pool of these runs; documents outside of the pool lose their judgments.",
     "stratified": "A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged.",
 }
 

@@ -219,7 +219,8 @@ class Optimum(Result):
 
 def _by_candidate(name: str, header: str, cells: Mapping[str, Mapping[str, Any]]) -> Table:
     frame = pl.DataFrame([{"candidate": candidate, **row} for candidate, row in cells.items()])
-    return Table.of(name, frame, {**{column: column for column in frame.columns}, "candidate": header})
+    kinds = {column: "ratio" if dtype == pl.String else "score" for column, dtype in frame.schema.items()}
+    return Table.of(name, frame, {**{column: (column, kind) for column, kind in kinds.items()}, "candidate": header})
 
 
 def _ratio(value: float, candidate: Candidate) -> str:
