@@ -72,7 +72,8 @@ def functions() -> set[str]:
 
 
 # They take files that a user has, or minutes, or are a page of their own; see tests/unit/studies, ltrf and pages.
-ELSEWHERE = {name for name in functions() if name.startswith(("studies.", "ltrf."))} | {"read_scores", "report", "score"}
+ELSEWHERE = {name for name in functions() if name.startswith(("studies.", "ltrf."))}
+ELSEWHERE |= {"read_scores", "report", "score"}
 
 
 @pytest.fixture(scope="module")
