@@ -250,8 +250,8 @@ def brief(text: str) -> str:
 
 
 def _latex_number(text: str) -> str:
-    """A number with a minus sign, not a hyphen; the dash of a missing one as it is."""
-    return f"$-${text[1:]}" if text.startswith("-") and len(text) > 1 else text
+    """A number with its sign as a formula, lest - is a hyphen and < another sign; a missing one's dash as it is."""
+    return f"${text[0]}${text[1:]}" if text.startswith(("-", "<")) and len(text) > 1 else text
 
 
 def _superscript(marks: str) -> str:

@@ -32,20 +32,24 @@ def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = Fals
     """
     baseline = call.own["baseline"]
     if fail_if_worse and baseline is None:
-        raise GainfulError("--fail-if-worse: expected --baseline RUN, which run the others must not be worse than")
+        raise GainfulError("--fail-if-worse: expected --baseline RUN, the run that the others must not be worse than")
     if margin is not None and not fail_if_worse:
         raise GainfulError(f"--margin {margin:g}: expected --fail-if-worse with it")
     if movers is not None and movers < 0:
         raise GainfulError(f"--movers: expected a number of topics of at least 0, got {movers}")
     if baseline is not None and os.path.isfile(baseline):
         call = call.changed(baseline=_run_in(baseline, call.files[1:]))
+    if margin is not None:
+        from gainful.verbs.compare.contrasts import check_margin
+
+        check_margin(margin, call.own["alpha"])
     found = call.result()
+    failures = found.worse(margin)["reason"].to_list() if fail_if_worse else []
     call.show(found, None if movers is None else _with_movers(call, found, movers))
     if not fail_if_worse:
         return 0
     for remark in found.assumed():
         note(f"note: {remark}")
-    failures = found.worse(margin)["reason"].to_list()
     for reason in failures:
         note(f"fail: {reason}")
     if not failures:
@@ -75,9 +79,9 @@ def _with_movers(call: Call, found: Comparison, most: int) -> str:
         case "json":
             rows = [row for table in tables for row in table.frame.to_dicts()]
             return as_json({"movers": rows, **found.to_dict()})
-        case "latex":
-            return "\n".join(table.latex() for table in (found.tables()[0], *tables))
-        case _:
+        case shape:
             shown = (*(table for table in found.compact() if table.name != "movers"), *(tables if most else ()))
+            if shape == "latex":
+                return "\n".join(table.latex() for table in shown)
             parts = [table.text(terminal=on_terminal(output)) for table in shown]
             return "\n".join([*paragraph(found.verdict()), *parts])

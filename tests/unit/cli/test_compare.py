@@ -54,96 +54,110 @@ def cells(line: str) -> list[str]:
     return line.split()
 
 
+def blocks(out: str) -> list[list[list[str]]]:
+    """What is printed, as words: the verdict, then per table its header and rows."""
+    verdict, *tables = out.rstrip("\n").split("\n\n")
+    rows = [[cells(line) for line in table.splitlines() if "───" not in line] for table in tables]
+    return [[verdict.split()], *rows]
+
+
 class TestTable:
     def test_letters_of_the_runs_it_beats(self, gainful, scores):
         status, out, err = gainful("compare", "--scores", scores)
-        lines = out.splitlines()
+        verdict, means, _ = blocks(out)
         assert status == 0
-        assert cells(lines[0]) == ["run", "score"]
-        assert [cells(line) for line in lines[2:5]] == [
+        assert means == [
+            ["run", "score", "better", "than"],
             ["a", "a", "0.4500", "c"],
             ["b", "b", "0.4000"],
             ["c", "c", "0.3500"],
         ]
+        # .45 ± t(.975; 5)·√(.0356/6), as scipy.stats.t.interval has it
+        assert " ".join(verdict[0]) == (
+            "a leads in score with 0.450 (0.252 to 0.648), significantly better than 1 of 2 others. Significance is by "
+            "paired t-test, p < 0.05 after Holm's correction for the 3 pairs per measure."
+        )
         assert err.splitlines() == [
-            "compare: 3 runs, 6 topics, 3 pairs a measure; test=t correction=holm interval=t confidence=0.95 "
-            "gaps=error",
-            "note: the letters after a mean name the runs it is significantly better than (paired t-test, p < 0.05 "
-            "after Holm's correction for the 3 pairs of a measure)",
+            "note: The letters name the runs that a run is significantly better than.",
+            "compare: 3 runs, 6 topics; test=t correction=holm alpha=0.05 interval=t confidence=0.95 gaps=error",
         ]
 
     def test_pairs(self, gainful, scores):
-        lines = gainful("compare", "--scores", scores).out.splitlines()
-        assert cells(lines[6]) == [
+        header, *rows = blocks(gainful("compare", "--scores", scores).out)[2]
+        assert header == [
             *("measure", "run", "other", "difference", "low", "high", "effect", "win/tie/loss", "p", "p", "(holm)")
         ]
         # d = .1/sd, sd of (.01, -.01, .02, 0, -.02, 0) = √.0002
-        assert cells(lines[8])[:4] == ["score", "c", "a", "-0.1000"]
-        assert cells(lines[8])[6:] == ["-7.07", "0/0/6", "<0.0001", "<0.0001"]
-        assert len(lines) == 11
+        assert rows[0][:4] == ["score", "c", "a", "-0.1000"]
+        assert rows[0][6:] == ["-7.0711", "0/0/6", "<0.0001", "<0.0001"]
+        assert len(rows) == 3
 
     def test_alpha_decides(self, gainful, scores):
-        out = gainful("compare", "--scores", scores, "--alpha", "0.00001").out
-        assert cells(out.splitlines()[2]) == ["a", "a", "0.4500"]
+        verdict, means, _ = blocks(gainful("compare", "--scores", scores, "--alpha", "0.00001").out)
+        assert means[1] == ["a", "a", "0.4500"]
+        assert "significantly better than none of 2 others" in " ".join(verdict[0])
 
     def test_baseline(self, gainful, scores):
         _, out, err = gainful("compare", "--scores", scores, "--baseline", "c")
-        lines = out.splitlines()
-        assert [cells(line) for line in lines[2:5]] == [["c", "0.3500"], ["a", "0.4500", "†"], ["b", "0.4000"]]
-        assert cells(lines[6])[2] == "baseline"
-        assert [cells(line)[1:3] for line in lines[8:]] == [["a", "c"], ["b", "c"]]
-        assert err.splitlines()[1] == (
-            "note: † significantly better, ‡ significantly worse than 'c' (paired t-test, p < 0.05 after Holm's "
-            "correction for the 2 pairs of a measure)"
-        )
+        verdict, means, pairs = blocks(out)
+        assert means[1:] == [["c", "0.3500"], ["a", "0.4500", "†"], ["b", "0.4000"]]
+        assert pairs[0][2] == "baseline"
+        assert [row[1:3] for row in pairs[1:]] == [["a", "c"], ["b", "c"]]
+        assert "after Holm's correction for the 2 pairs per measure" in " ".join(verdict[0])
+        assert "note: † is significantly better, ‡ significantly worse than 'c'.\n" in err
 
     def test_worse_than_the_baseline(self, gainful, scores):
-        lines = gainful("compare", "--scores", scores, "--baseline", "a").out.splitlines()
-        assert [cells(line) for line in lines[2:5]] == [["a", "0.4500"], ["b", "0.4000"], ["c", "0.3500", "‡"]]
+        means = blocks(gainful("compare", "--scores", scores, "--baseline", "a").out)[1]
+        assert means[1:] == [["a", "0.4500"], ["b", "0.4000"], ["c", "0.3500", "‡"]]
 
     def test_two_runs_show_who_moved(self, gainful, two):
-        _, out, err = gainful("compare", "--scores", two)
-        lines = out.splitlines()
-        assert cells(lines[5])[-1] == "p"  # one pair: nothing to correct
-        assert cells(lines[9]) == ["score", "of", "topic", "old", "new", "difference"]
-        assert cells(lines[11]) == ["q3", "0.4200", "0.3000", "0.1200"]
-        assert len(lines) == 16
-        assert err.splitlines()[1].endswith("(paired t-test, p < 0.05)")
+        verdict, _, pairs, moved = blocks(gainful("compare", "--scores", two).out)
+        assert pairs[0][-1] == "p"  # one pair: nothing to correct
+        assert " ".join(verdict[0]).endswith("Significance is by paired t-test, p < 0.05.")
+        assert moved[0] == ["score", "of", "topic", "old", "new", "difference"]
+        assert moved[1] == ["q3", "0.4200", "0.3000", "0.1200"]
+        assert len(moved) == 6
 
     def test_movers_of_every_pair(self, gainful, scores, two):
-        out = gainful("compare", "--scores", scores, "--movers", "1").out
-        tables = out.split("\n\n")[2:]
-        assert [cells(table.splitlines()[2])[0] for table in tables] == ["q3", "q1", "q4"]
-        assert "topic" not in gainful("compare", "--scores", two, "--movers", "0").out
+        tables = blocks(gainful("compare", "--scores", scores, "--movers", "1").out)[3:]
+        assert [table[1][0] for table in tables] == ["q3", "q1", "q4"]
+        assert "of topic" not in gainful("compare", "--scores", two, "--movers", "0").out
 
     def test_lower_is_better(self, gainful, tmp_path):
         frame = pl.DataFrame({"run": ["x"] * 6 + ["y"] * 6, "query_id": [f"q{i}" for i in range(6)] * 2})
         values = [*BASE, *(BASE + DIFFERENCES)]
         frame = frame.with_columns(measure=pl.lit("Forbidden@3"), score=pl.Series(values))
         frame.write_csv(tmp_path / "s.csv")
-        lines = gainful("compare", "--scores", tmp_path / "s.csv").out.splitlines()
-        assert [cells(line) for line in lines[2:4]] == [["a", "x", "0.3500", "b"], ["b", "y", "0.4500"]]
+        means = blocks(gainful("compare", "--scores", tmp_path / "s.csv").out)[1]
+        assert means[1:] == [["a", "x", "0.3500", "b"], ["b", "y", "0.4500"]]
 
     def test_neither_is_better(self, gainful, tmp_path):
         frame = pl.DataFrame({"run": ["x"] * 6 + ["y"] * 6, "query_id": [f"q{i}" for i in range(6)] * 2})
         frame = frame.with_columns(measure=pl.lit("NumRet"), score=pl.Series([*BASE, *(BASE + DIFFERENCES)]))
         frame.write_csv(tmp_path / "s.csv")
-        err = gainful("compare", "--scores", tmp_path / "s.csv").err
-        assert "note: neither higher nor lower is better for NumRet: better means higher there\n" in err
+        words = ("compare", "--scores", tmp_path / "s.csv")
+        assert (
+            "note: Neither higher nor lower is better for NumRet: better means higher there.\n" in gainful(*words).err
+        )
+        status, out, err = gainful(*words, "--baseline", "x", "--fail-if-worse")
+        assert (status, out) == (1, "")
+        assert err.endswith("so no run can be worse by it\n")
 
-    def test_many_pairs(self, gainful, tmp_path):
+    def test_many_runs(self, gainful, tmp_path):
+        """More than letters can name: how many each beats, and groups."""
         names = [f"r{i:02d}" for i in range(30)]
         rng = np.random.default_rng(0)
         shift = np.linspace(3, 0, 30)  # r00 is the best
         frame = pl.DataFrame({name: rng.random(9) + up for name, up in zip(names, shift, strict=True)})
         frame.write_csv(tmp_path / "many.csv")
         _, out, err = gainful("compare", "--scores", tmp_path / "many.csv")
-        lines = out.splitlines()
-        assert len(lines) == 32
-        assert cells(lines[2])[:2] == ["a", "r00"]
-        assert cells(lines[31])[0] == "ad"
-        assert cells(lines[2])[3].endswith("z,aa,ab,ac,ad")
-        assert "note: --format csv has all 435 pairs, with differences, intervals and p\n" in err
+        (_, means), found = blocks(out), gf.compare(tmp_path / "many.csv")
+        assert means[0] == ["run", "score", "beats", "group"]
+        assert len(means) == 31
+        beaten = found.significant().filter(pl.col("run") == "r00", pl.col("direction") > 0).height
+        assert means[1] == ["r00", f"{frame['r00'].mean():.4f}", str(beaten), "of", "29", "1"]
+        assert means[30][0] == "r29"
+        assert "note: The table of all 435 pairs is not printed: CSV, JSON and `to_frame` have it.\n" in err
 
     def test_every_setting_arrives(self, gainful, scores):
         settings = {
@@ -155,20 +169,28 @@ class TestTable:
             "seed": 4,
         }
         words = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
-        _, out, err = gainful("compare", "--scores", scores, *words, "--gaps", "drop", "--format", "json")
-        expected = gf.compare(scores, **settings, gaps="drop").to_dict()
-        assert json.loads(out) == expected
-        assert err.count("\n") == 1  # how to read a table is told with a table only
+        _, out, _ = gainful("compare", "--scores", scores, *words, "--gaps", "drop", "--format", "json")
+        found = json.loads(out)
+        assert found == gf.compare(scores, **settings, gaps="drop").to_dict()
+        assert {**found["settings"], **settings, "gaps": "drop"} == found["settings"]
 
-    def test_how_to_read_it_names_test_and_correction(self, gainful, scores):
-        err = gainful("compare", "--scores", scores, "--test", "bootstrap", "--correction", "bh", "--alpha", "0.1").err
-        assert "(studentised bootstrap, p < 0.1 after Benjamini-Hochberg's correction for the 3 pairs" in err
-        err = gainful("compare", "--scores", scores, "--test", "wilcoxon", "--correction", "none").err
-        assert "(Wilcoxon signed-rank test, p < 0.05)" in err
+    @pytest.mark.parametrize(
+        ("words", "how"),
+        [
+            (
+                ("--test", "bootstrap", "--correction", "bh", "--alpha", "0.1", "--resamples", "99"),
+                "studentised bootstrap, p < 0.1 after Benjamini-Hochberg's correction for the 3 pairs per measure.",
+            ),
+            (("--test", "wilcoxon", "--correction", "none"), "Wilcoxon signed-rank test, p < 0.05."),
+            (("--test", "tukey", "--resamples", "99"), "randomised Tukey HSD, p < 0.05."),
+        ],
+    )
+    def test_the_verdict_names_test_and_correction(self, gainful, scores, words, how):
+        verdict = blocks(gainful("compare", "--scores", scores, *words).out)[0]
+        assert " ".join(verdict[0]).endswith(f"Significance is by {how}")
 
     def test_tukey_corrects_itself(self, gainful, scores):
         _, out, err = gainful("compare", "--scores", scores, "--test", "tukey", "--resamples", "99")
-        assert "(randomised Tukey HSD, p < 0.05)" in err
         assert "correction=tukey" in err
         assert "p (" not in out
 
@@ -212,7 +234,8 @@ class TestFormats:
 class TestLatex:
     def test_superscripts(self, gainful, scores):
         out = gainful("compare", "--scores", scores, "--format", "latex").out
-        assert out.splitlines() == [
+        means, pairs = out.split("\n\n")
+        assert means.splitlines() == [
             r"\begin{tabular}{llr}",
             r"\toprule",
             r" & run & score \\",
@@ -223,12 +246,13 @@ class TestLatex:
             r"\bottomrule",
             r"\end{tabular}",
         ]
+        assert r"0/0/6 & $<$0.0001 & $<$0.0001 \\" in pairs
 
-    def test_movers_are_a_second_table(self, gainful, two):
+    def test_movers_are_the_last_table(self, gainful, two):
         words = ("compare", "--scores", two, "--format", "latex")
-        first, second = gainful(*words, "--movers", "1").out.split("\n\n")
-        assert first + "\n" == gainful(*words).out
-        assert second.splitlines()[2:6] == [
+        *first, last = gainful(*words, "--movers", "1").out.split("\n\n")
+        assert first == gainful(*words).out.split("\n\n")[:2]  # means and pairs
+        assert last.splitlines()[2:6] == [
             r"score of topic & old & new & difference \\",
             r"\midrule",
             r"q3 & 0.4200 & 0.3000 & 0.1200 \\",
@@ -285,8 +309,9 @@ class TestPipeline:
         for file in files[1:]:
             file.rename(tmp_path / "runs" / file.name)
         words = ("compare", files[0], tmp_path / given, "-m", "RR", "--baseline", tmp_path / "runs" / "bm25.txt")
-        assert gainful(*words).err.splitlines()[-1].startswith("note: † significantly better, ‡ significantly worse")
-        assert "than 'bm25' (" in gainful(*words).err
+        _, out, err = gainful(*words)
+        assert blocks(out)[1][1:] == [["bm25", "1.0000"], ["dense", "0.4583", "‡"]]
+        assert "significantly worse than 'bm25'." in err
 
     def test_baseline_of_several_folders(self, gainful, files, tmp_path):
         for folder, file in (("old", files[1]), ("new", files[2])):
@@ -295,7 +320,7 @@ class TestPipeline:
         runs = (tmp_path / "old", tmp_path / "new" / "run.txt.x")
         for words in (runs, (tmp_path / "*" / "run.*",)):
             err = gainful("compare", files[0], *words, "-m", "RR", "--baseline", tmp_path / "old" / "run.txt.x").err
-            assert "than 'old/run.txt.x' (" in err
+            assert "significantly worse than 'old/run.txt.x'." in err
 
     def test_a_baseline_that_was_not_read_is_refused(self, gainful, files, tmp_path):
         (tmp_path / "other").mkdir()
@@ -307,14 +332,14 @@ class TestPipeline:
 
     def test_tukey_takes_no_correction(self, gainful, scores):
         words = ("compare", "--scores", scores, "--test", "tukey", "--resamples", "9")
-        told = "note: Tukey's test corrects for all pairs by itself: --correction bonferroni is not used"
+        told = "note: Tukey's test corrects for all pairs by itself: --correction bonferroni is not used."
         assert told in gainful(*words, "--correction", "bonferroni").err.splitlines()
         for allowed in ((), ("--correction", "none")):
             assert "by itself" not in gainful(*words, *allowed).err
 
     def test_known_measures_need_no_note(self, gainful, files):
         err = gainful("compare", *files, "-m", "RR", "--baseline", "bm25", "--fail-if-worse").err
-        assert "gainful knows" not in err
+        assert "gainful does not know" not in err
 
 
 class TestRefused:
@@ -323,15 +348,11 @@ class TestRefused:
         [
             (
                 ("--fail-if-worse",),
-                "--fail-if-worse: expected --baseline RUN, to say which run the others must not be worse than",
+                "--fail-if-worse: expected --baseline RUN, the run that the others must not be worse than",
             ),
             (("--baseline", "a", "--margin", "0.1"), "--margin 0.1: expected --fail-if-worse with it"),
             (("--movers", "-1"), "--movers: expected a number of topics of at least 0, got -1"),
             (("--baseline", "d"), "baseline: expected one of the runs c, a, b, got 'd'."),
-            (
-                ("--baseline", "a", "--fail-if-worse", "--margin", "-1"),
-                "margin: expected a number of at least 0, got -1.0",
-            ),
             (("--alpha", "5"), "alpha: expected a number between 0 and 1, got 5.0"),
             (("--seed", "-1"), "seed: expected a whole number of at least 0, got -1"),
             (("--resamples", "0"), "resamples: expected at least 1, got 0"),
@@ -351,24 +372,28 @@ class TestRefused:
     )
     def test_policies_of_scores_that_are_computed_already(self, gainful, scores, option, value):
         status, _, err = gainful("compare", "--scores", scores, f"--{option}", value)
-        assert (status, err) == (
-            1,
-            f"gainful: error: --{option} {value}: expected judgments and runs with it, got --scores, a table of scores "
-            "that are computed already\n",
-        )
+        message = f"--{option} {value}: expected judgments and runs with it, got scores that are computed already"
+        assert (status, err) == (1, f"gainful: error: {message}\n")
 
     def test_lower_is_better(self, gainful, files, scores):
         status, _, err = gainful("compare", *files, "--lower-is-better", "AP")
-        assert (status, err) == (
-            1,
-            "gainful: error: --lower-is-better AP: expected --scores FILE with it; gainful knows the direction of the "
-            "measures that it computes\n",
-        )
+        assert status == 1
+        assert err.startswith("gainful: error: --lower-is-better: expected a table of scores with it; ")
         status, _, err = gainful("compare", "--scores", scores, "--lower-is-better", "scores")
-        assert (status, err) == (
-            1,
-            "gainful: error: lower: expected one of score, got 'scores'. Did you mean 'score'?\n",
-        )
+        message = "lower_is_better: expected one of score, got 'scores'. Did you mean 'score'?"
+        assert (status, err) == (1, f"gainful: error: {message}\n")
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (("--margin", "-1"), "margin: expected a number of at least 0, got -1.0"),
+            (("--margin", "0.1", "--alpha", "0.6"), "alpha: expected a number below 0.5 for a margin, got 0.6"),
+            (("--alpha", "1"), "alpha: expected a number between 0 and 1, got 1.0"),
+        ],
+    )
+    def test_before_anything_is_read(self, gainful, words, message):
+        words = ("--scores", "nosuch.csv", "--baseline", "a", "--fail-if-worse", *words)
+        assert gainful("compare", *words) == (1, "", f"gainful: error: {message}\n")
 
     def test_one_run(self, gainful, files):
         status, _, err = gainful("compare", files[0], files[1])

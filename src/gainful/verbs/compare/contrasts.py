@@ -100,3 +100,11 @@ def checked_alpha(alpha: float) -> float:
     if not 0.0 < alpha < 1.0:
         raise GainfulError(f"alpha: expected a number between 0 and 1, got {alpha}")
     return alpha
+
+
+def check_margin(margin: float | None, alpha: float) -> None:
+    """Refuse a margin, if there is one, that no run could keep to."""
+    if margin is not None and not 0.0 <= margin < np.inf:
+        raise GainfulError(f"margin: expected a number of at least 0, got {margin}")
+    if margin is not None and alpha >= 0.5:
+        raise GainfulError(f"alpha: expected a number below 0.5 for a margin, got {alpha}")

@@ -14,7 +14,7 @@ from gainful.results import Note, Result, Settings, Table, listed
 from gainful.stats.intervals import mean_interval
 from gainful.stats.paired import CLOSE, rounding
 from gainful.stats.resample import FloatArray
-from gainful.verbs.compare.contrasts import Contrasts, checked_alpha
+from gainful.verbs.compare.contrasts import Contrasts, check_margin, checked_alpha
 from gainful.verbs.compare.tables import means_table, movers_tables, pairs_table
 from gainful.verbs.compare.verdict import few_topics, notes, sentences
 
@@ -144,10 +144,7 @@ class Comparison(Result):
             raise GainfulError(
                 "worse: expected a comparison with a baseline, got one of all pairs: compare(…, baseline=…)"
             )
-        if margin is not None and not 0.0 <= margin < np.inf:
-            raise GainfulError(f"margin: expected a number of at least 0, got {margin}")
-        if margin is not None and level >= 0.5:
-            raise GainfulError(f"alpha: expected a number below 0.5 for a margin, got {level}")
+        check_margin(margin, level)
         rows = [row for one in self.contrasts for row in self._worse(one, margin, level)]
         columns = {"measure": pl.String, "run": pl.String, "difference": pl.Float64, "bound": pl.Float64}
         return pl.DataFrame(rows, {**columns, "p_corrected": pl.Float64, "reason": pl.String}, orient="row")
