@@ -66,7 +66,7 @@ def pairs() -> Parameter:
 
 def _commas(values: Any) -> str | None:
     """How such an option shows its default, if it has one."""
-    if values is None:
+    if values is None or values == ():
         return None
     several = values if isinstance(values, list | tuple) else [values]
     return ",".join(value if isinstance(value, str) else f"{value:g}" for value in several)

@@ -258,7 +258,8 @@ class FRanker(Result):
 
     def _expected(self, examples: Examples) -> FloatArray:
         if self.calibration is None:
-            raise GainfulError(f"cut='bayes' needs an ordinal loss (ordinal, weighted-ordinal), got {self.loss}")
+            bayes = setting("cut", "bayes")
+            raise GainfulError(f"{bayes} needs an ordinal loss (ordinal, weighted-ordinal), got {self.loss}")
         outputs = self._outputs(examples)
         self._scored(examples, outputs)  # refuses what are no numbers
         found = expected_gains(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Degenerate, Policies, Ties
-from gainful.errors import DataError, GainfulError, check_choice
+from gainful.errors import DataError, GainfulError, check_choice, setting
 from gainful.verbs.source import DEFAULT_MEASURES as DEFAULT_MEASURES
 from gainful.verbs.source import LATE_POLICIES, Measures, Options, check_options, policies_of, rankings_of
 
@@ -53,8 +53,8 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
     check_options(options)
     if options.get("lower_is_better"):
         raise GainfulError(
-            "lower_is_better: expected a table of scores with it; gainful knows the direction of the measures that it "
-            "computes"
+            f"{setting('lower_is_better')}: expected a table of scores with it; gainful knows the direction of the "
+            "measures that it computes"
         )
     if isinstance(qrels, Rankings):
         runs, measures = (None, runs) if runs is not None and measures is DEFAULT_MEASURES else (runs, measures)

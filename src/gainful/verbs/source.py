@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin,
 
 from gainful.data.policies import Policies, PolicyOptions
 from gainful.engine.options import Dask, Engine
-from gainful.errors import DataError, GainfulError, PolicyError, did_you_mean
+from gainful.errors import DataError, GainfulError, PolicyError, did_you_mean, setting
 from gainful.results import Settings, plural
 
 if TYPE_CHECKING:
@@ -75,9 +75,8 @@ def scores_of(
         return evaluate(source, runs, measures or default, **options)
     for name in _POLICIES:
         if name in options:
-            raise PolicyError(
-                f"{name}={options[name]!r}: expected judgments and runs with it, got scores that are computed already"  # type: ignore[literal-required]
-            )
+            given = setting(name, options[name])  # type: ignore[literal-required]
+            raise PolicyError(f"{given}: expected judgments and runs with it, got scores that are computed already")
     scores = read_scores(source, lower_is_better=options.get("lower_is_better", ()))
     if measures is None:
         return scores

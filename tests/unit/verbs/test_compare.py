@@ -84,7 +84,7 @@ class TestNumbers:
         found = compare(Y, test="tukey", correction="bonferroni", resamples=200)
         assert found.settings["correction"] == found.to_dict()["settings"]["correction"] == "tukey"
         (note,) = [note for note in found.notes() if note.code == "correction-not-used"]
-        assert note.text == "Tukey's test corrects for all pairs by itself: correction 'bonferroni' is not used."
+        assert note.text == "Tukey's test corrects for all pairs by itself: correction='bonferroni' is not used."
         assert "correction-not-used" not in {note.code for note in compare(Y, test="tukey", resamples=9).notes()}
         assert found.to_frame()["p"].to_list() == found.to_frame()["p_corrected"].to_list()
 

@@ -156,7 +156,7 @@ class Sensitivity(Result):
             Note(
                 "few-differences",
                 test.measure,
-                f"{test.measure}: {test.doubtful()} of {plural(len(test.curve()), 'pair')} differ on fewer than "
+                f"{test.measure}: {test.doubtful()} of {len(test.curve())} pairs differ on fewer than "
                 f"{LEAST_TOPICS} topics. On so few most resamples are identical, and the bootstrap may call noise "
                 "significant; the methods t and wilcoxon do not.",
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from gainful.checks import check_count, check_share
 from gainful.data.policies import Gaps
-from gainful.errors import GainfulError, check_choice
+from gainful.errors import GainfulError, check_choice, setting
 from gainful.verbs.source import Measures, Options, scores_of, settings_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def topics(
         check_count("systems", systems, least=2)
         if method != "anova":
             raise GainfulError(
-                f"systems: expected none for method={method!r}, which compares two at a time, got {systems}"
+                f"systems: expected none for {setting('method', method)}, which compares two at a time, got {systems}"
             )
     scores = scores_of(source, runs, measures, options)
     return computed(scores, settings_of(topics, locals(), scores))

@@ -39,8 +39,8 @@ def forbidden_documents(
         By name, judgments and runs, as in ``{"web": ("qrels.txt", "runs/")}``; a simulated collection if not given.
         Without runs, ``("qrels.txt", ())``, a collection has Table 3 only.
     examples
-        Judged pairs of query and document to learn from, as `ltrf compare` takes them, for Tables 2, 5, 6 and 7: a
-        file or a frame with text or features. Needs the extra [ltrf].
+        Judged pairs of query and document to learn from, as `ltrf compare` takes them, for Tables 2, 5, 6 and 7:
+        data with text or features. Needs the extra [ltrf].
     forbidden
         What a label below 0 gains; all other labels gain themselves.
     cutoff

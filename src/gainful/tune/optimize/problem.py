@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gainful.data.rankings import FloatArray, IntArray, Rankings
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, GainfulError, setting
 from gainful.io.read import read_qrels
 from gainful.measures import Measure
 from gainful.measures.gains import discounts, gains
@@ -164,11 +164,12 @@ def labels_of(collections: list[JudgedRuns], fixed: Measure, target: Target) -> 
     if len(labels) < 2:
         got = _listed(labels) or "none"
         raise DataError(
-            f"target={target!r} weighs labels above 0 against each other and needs at least two, got {got}: "
-            "use target='discount'"
+            f"{setting('target', target)} weighs labels above 0 against each other and needs at least two, got {got}: "
+            f"use {setting('target', 'discount')}"
         )
     if target == "both" and (wrong := with_gain[with_gain <= 0]).size:
-        raise GainfulError(f"gain: for target='both' only labels above 0 may have a gain, got one for {_listed(wrong)}")
+        both = setting("target", "both")
+        raise GainfulError(f"gain: for {both} only labels above 0 may have a gain, got one for {_listed(wrong)}")
     return labels
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from gainful.checks import check_count
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
-from gainful.errors import DataError, GainfulError, MeasureError
+from gainful.errors import DataError, GainfulError, MeasureError, setting
 from gainful.io.read import read_run
 from gainful.measures import Measure, parse_measure
 from gainful.results import Settings, plural
@@ -170,7 +170,7 @@ def sweep_run(
     documents = scored_documents(rankings, filters)
     found = sweep(documents, chosen, policies)
     if not found.topics.any():
-        raise DataError(f"{chosen} is undefined for all topics, and degenerate='skip'")
+        raise DataError(f"{chosen} is undefined for all topics, and {setting('degenerate', 'skip')} leaves them out")
     return SweptRun(
         run=rankings.systems[0],
         filter_run=None if filters is None else filters.name,

@@ -9,7 +9,7 @@ import polars as pl
 
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings
 from gainful.data.run import Run
-from gainful.errors import DataError
+from gainful.errors import DataError, setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -130,7 +130,7 @@ def scored_documents(rankings: Rankings, filter_run: Run | None) -> ScoredDocume
     if listed is None or not rankings.present.any():
         raise DataError(f"run {run!r}: expected documents for judged topics, got none")
     if not len(listed):
-        raise DataError(f"run {run!r}: expected judged documents, got none; use unjudged='zero'")
+        raise DataError(f"run {run!r}: expected judged documents, got none; use {setting('unjudged', 'zero')}")
     topic, raw = listed.row, listed.score
     number = np.arange(len(listed))
     if filter_run is None:

@@ -9,7 +9,7 @@ import numpy as np
 from gainful.data.complete import complete_matrices
 from gainful.data.policies import Gaps
 from gainful.data.scores import ScoreMatrix, Scores
-from gainful.errors import check_choice
+from gainful.errors import check_choice, setting
 from gainful.parallel import Apply
 from gainful.results import Note
 from gainful.stats.choices import Correction, Interval, Test
@@ -136,5 +136,5 @@ def unused_correction(test: Test, correction: Correction) -> tuple[Note, ...]:
     """What to say of a correction that was asked for in vain."""
     if test != "tukey" or correction in ("holm", "none"):
         return ()
-    text = f"Tukey's test corrects for all pairs by itself: correction {correction!r} is not used."
+    text = f"Tukey's test corrects for all pairs by itself: {setting('correction', correction)} is not used."
     return (Note("correction-not-used", "", text),)
