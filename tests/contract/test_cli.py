@@ -60,7 +60,14 @@ def arguments(name: str):
 def test_commands_are_those_listed():
     words = [name for name in app if not name.startswith("-")]
     inside = {word: [f"{word} {name}" for name in app[word] if not name.startswith("-")] for word in GROUPS}
-    assert [name for word in words for name in inside.get(word, [word])] == list(COMMANDS)
+    assert sorted(name for word in words for name in inside.get(word, [word])) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("group", ["", *GROUPS])
+def test_help_lists_them_in_the_order_of_the_table(group, gainful):
+    listed = re.findall(r"^│ ([a-z_]\S*) ", gainful(*group.split(), "--help").out, re.MULTILINE)
+    names = [name.removeprefix(group).split()[0] for name in COMMANDS if name.startswith(group)]
+    assert listed == list(dict.fromkeys(names))
 
 
 @pytest.mark.parametrize("name", MADE)

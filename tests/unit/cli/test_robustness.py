@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import re
 
 import pytest
@@ -29,26 +28,21 @@ def test_tables(gainful, folder):
     status, out, err = gainful("robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", "-m", "bpref", *LEVELS)
     found = gf.robustness(folder / "qrels.txt", folder / "runs", ["AP", "bpref"], levels=[0.2, 1], trials=2)
     assert status == 0
-    levels, knees = (block.splitlines() for block in out.split("\n\n"))
-    assert [line.split()[:2] for line in levels[2:]] == [["AP", "0.2"], ["AP", "1"], ["bpref", "0.2"], ["bpref", "1"]]
-    row = found.to_frame().row(2, named=True)
-    names = ("tau", "tau_low", "tau_high", "score", "accuracy", "g_mean", "false_positive")
-    assert levels[4].split()[2:] == [
-        f"{found.judged[0]:.0f}",
-        *("-" if math.isnan(row[name]) else f"{row[name]:.4f}" for name in names),
-    ]
-    assert levels[5].split()[2:6] == [str(found.judgments), "1.0000", "1.0000", "1.0000"]
-    first, sustained = found.knees()["AP"]
-    assert knees[2].split()[:3] == ["AP", f"{first:g}", f"{sustained:g}"]
+    (knees,) = (block.splitlines() for block in out.split("\n\n")[1:])
+    for row, measure in zip(knees[2:], ["AP", "bpref"], strict=True):
+        ends = (*found.knees()[measure], *found.knees(by="accuracy")[measure])
+        tau = found.to_frame().filter(measure=measure, level=0.2)["tau"].item()  # of the levels, the next to 10 %
+        assert row.split() == [measure, *("-" if end is None else f"{end:g}" for end in ends), f"{tau:.4f}"]
     share = found.judged[0] / found.judgments
     assert share > 0.22
     assert err.splitlines() == [
-        str(found),
-        "A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged.",
-        "note: a topic keeps at least 1 relevant and 10 other documents, so low levels keep more than they say: "
-        f"level 0.2 keeps {share:.0%}",
-        "For good: at that level and all higher ones. Differences lost: the share of those all judgments tell.",
+        "note: A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged.",
+        "note: A topic keeps at least 1 relevant and 10 other documents, so low levels keep more than they say: "
+        f"level 0.2 keeps {share:.0%}.",
+        "note: For good: at that level and all higher ones.",
+        str(found.settings),
     ]
+    assert "AP and bpref keep the order of the runs (τ > 0.9) from 100% of the judgments on." in " ".join(out.split())
 
 
 def test_csv_and_json_are_those_of_the_function(gainful, folder):
@@ -62,13 +56,30 @@ def test_csv_and_json_are_those_of_the_function(gainful, folder):
 
 
 def test_depth(gainful, folder):
-    status, out, err = gainful(
-        "robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", "--depletion", "depth", "--levels", "2", "5"
+    words = (
+        "robustness",
+        folder / "qrels.txt",
+        folder / "runs",
+        "-m",
+        "AP",
+        "--depletion",
+        "depth",
+        "--levels",
+        "2",
+        "5",
     )
+    status, out, err = gainful(*words)
     assert status == 0
-    assert [line.split()[:2] for line in out.splitlines()[2:4]] == [["AP", "2"], ["AP", "5"]]
-    assert [line.split()[4:6] for line in out.splitlines()[2:4]] == [["-", "-"]] * 2  # one trial has no interval
+    found = gf.robustness(folder / "qrels.txt", folder / "runs", "AP", depletion="depth", levels=[2, 5])
+    header, _, row = out.split("\n\n")[1].splitlines()
+    assert header.endswith("τ at depth 5")
+    assert row.split()[-1] == f"{found.taus[0, 1, 0]:.4f}"
     assert "A level is the depth of the pool of these runs" in err
+    rows = list(csv.DictReader(io.StringIO(gainful(*words, "--format", "csv").out)))
+    assert [(row["level"], row["tau_low"], row["tau_high"]) for row in rows] == [
+        ("2.0", "nan", "nan"),  # one trial has no interval
+        ("5.0", "nan", "nan"),
+    ]
 
 
 def test_leave_one_out_tells_who_loses(gainful, folder):
@@ -111,7 +122,7 @@ def test_only_stratified_depletion_has_floors(gainful, folder):
     words = ("robustness", folder / "qrels.txt", folder / "runs", "-m", "AP", "--trials", "2")
     assert "keeps at least" not in gainful(*words, *LEVELS, "--depletion", "uniform").err
     several = gainful(*words, "--levels", "0.01,0.02,0.03,1").err
-    assert re.search(r"than they say: level 0.01 keeps \d+% and level 0.03 keeps \d+%\n", several)
+    assert re.search(r"than they say: level 0.01 keeps \d+% and level 0.03 keeps \d+%\.\n", several)
     assert "keeps at least" not in gainful(*words, "--levels", "1").err
 
 
@@ -120,7 +131,7 @@ def test_topics_that_a_run_lacks(gainful, folder, tmp_path):
     topic = lines[0].split()[0]
     (tmp_path / "less.txt").write_text("".join(line for line in lines if line.split()[0] == topic))
     err = gainful("robustness", folder / "qrels.txt", folder / "runs", tmp_path / "less.txt", "-m", "AP", *LEVELS).err
-    assert re.search(r"count as empty rankings \(missing=empty\): \d+ of less\n", err)
+    assert re.search(r"count as empty rankings \(missing=empty\): 5 of less\.\n", err)
 
 
 def test_notes(gainful, folder):

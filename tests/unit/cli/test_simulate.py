@@ -5,7 +5,6 @@ import json
 import pytest
 
 import gainful as gf
-from gainful.cli import simulate as command
 
 SMALL = ("--topics", "3", "--systems", "2", "--depth", "20", "--seed", "5")
 
@@ -68,10 +67,11 @@ class TestFolder:
                 raise OSError(28, "No space left on device", str(path))
             path.write_text("")
 
-        monkeypatch.setattr(command, "write_run", fail_at_the_second)
+        monkeypatch.setattr("gainful.io.write.write_run", fail_at_the_second)
         outcome = gainful("simulate", tmp_path / "new", *SMALL)
         assert outcome.status == 1
         assert outcome.err.endswith("No space left on device\n")
+        assert len(written) == 2
         assert list(tmp_path.iterdir()) == []
 
 

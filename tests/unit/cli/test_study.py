@@ -110,7 +110,7 @@ def test_chart(folder, gainful):
         (["nothing.txt", "runs"], "collection 'nothing': nothing.txt: "),
         (["qrels.web.txt.gz", "nDCG@10"], "nDCG@10: no such file; if you mean the measure, write -m nDCG@10"),
         (
-            ["--collection", "a=qrels.web.txt.gz:runs", "-o", "qrels.web.txt.gz"],
+            ["--collection", "a=qrels.web.txt.gz:runs", "-o", "qrels.web.txt.gz", "--format", "csv"],
             "qrels.web.txt.gz: is what is read, and would be lost: write to another file",
         ),
     ],
