@@ -20,13 +20,7 @@ __all__ = ["Dask", "Engine", "Work", "open_engine"]
 
 
 class Work(Protocol):
-    """What does the work.
-
-    Parameters
-    ----------
-    at_once
-        How many pieces are worked on at the same time.
-    """
+    """What does the work."""
 
     @property
     def at_once(self) -> int:
@@ -49,16 +43,9 @@ _opened: ContextVar[tuple[Dask, Work] | None] = ContextVar("opened", default=Non
 
 
 @contextmanager
-def open_engine(engine: Engine = "local") -> Iterator[Work]:
+def open_engine(engine: Engine) -> Iterator[Work]:
     """What does the work inside; an engine that is open already with the same settings is used again.
 
-    Parameters
-    ----------
-    engine
-        Where to compute: local (in this process) or the workers of a Dask cluster; see `Dask`.
-
-    Examples
-    --------
     >>> with open_engine("local") as work:
     ...     list(work.map(pow, [1, 2, 3], shared=10, total=3, label="Powers"))
     [10, 100, 1000]

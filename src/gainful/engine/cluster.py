@@ -200,18 +200,10 @@ def _check_versions(worker: str, theirs: dict[str, str], ours: dict[str, str]) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The workers that a client of Dask reaches.
-
-    Parameters
-    ----------
-    client
-        Dask's.
-    address
-        What to call the cluster.
-    """
+    """The workers that a client of Dask reaches."""
 
     client: Client
-    address: str
+    address: str  # what to call the cluster
 
     @property
     def at_once(self) -> int:

@@ -28,43 +28,21 @@ _KEY = ("run", "query_id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Some files of a data set, one after another.
-
-    Parameters
-    ----------
-    entry
-        The data set.
-    files
-        The files, by their names inside of it.
-    run
-        The run they belong to, or what to call it if no column says so.
-    first
-        The first file of the data set, which tells whether a column says so; None if their folder does.
-    """
+    """Some files of a data set, one after another."""
 
     entry: Entry
-    files: tuple[str, ...]
-    run: str
-    first: str | None
+    files: tuple[str, ...]  # by their names inside of it
+    run: str  # that they belong to, or what to call it if no column says so
+    first: str | None  # file of the data set, which tells whether a column says so; None if their folder does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grouped:
-    """What was made of a group.
+    """What was made of a group."""
 
-    Parameters
-    ----------
-    part
-        The scores of whole topics.
-    keys
-        These topics: run, query_id.
-    edges
-        The rows of the first and of the last topic, which may go on elsewhere.
-    """
-
-    part: Part | None
-    keys: pl.DataFrame
-    edges: pl.DataFrame
+    part: Part | None  # the scores of whole topics
+    keys: pl.DataFrame  # these topics: run, query_id
+    edges: pl.DataFrame  # the rows of the first and of the last topic, which may go on elsewhere
 
     def runs(self) -> Iterator[str]:
         """Its runs, as they first appear: the group begins with the first edge and ends with the other."""
@@ -114,15 +92,7 @@ def _without_missing(job: Job) -> Job:
 
 
 class _Middle:
-    """The rows of a group without those of the topics that it begins and ends with; these are kept.
-
-    Parameters
-    ----------
-    chunks
-        Gives all rows.
-    run
-        The run of rows that do not say theirs.
-    """
+    """The rows of a group without those of the topics that it begins and ends with; these are kept."""
 
     def __init__(self, chunks: Callable[[], Iterator[pl.DataFrame]], run: str) -> None:
         self._source = chunks
@@ -190,17 +160,7 @@ def _starts(keys: pl.DataFrame) -> np.typing.NDArray[np.int64]:
 
 
 def put_together(job: Job, entry: Entry, found: Sequence[Grouped]) -> Part | None:
-    """The scores of all runs of a data set; None if a topic is scattered over it, and must be read as a whole.
-
-    Parameters
-    ----------
-    job
-        What was computed.
-    entry
-        The data set.
-    found
-        What was made of its groups, in order.
-    """
+    """The scores of all runs of a data set; None if a topic is scattered over it, and must be read as a whole."""
     names = list(dict.fromkeys(chain.from_iterable(one.runs() for one in found)))
     parts = [one.part for one in found if one.part is not None]
     failed = dict(reversed([pair for part in parts for pair in part.failed]))
@@ -233,15 +193,14 @@ def put_together(job: Job, entry: Entry, found: Sequence[Grouped]) -> Part | Non
             kept.append(at)
     strange = keys.filter(~pl.col("query_id").is_in(whole.topics)).group_by("run").agg(pl.len(), pl.first("query_id"))
     unjudged = {run: (number, first) for run, number, first in strange.iter_rows()}
-    systems = tuple(whole.systems[at] for at in kept)
     return Part(
-        systems=systems,
+        systems=whole.systems,
         topics=whole.topics,
-        values=values[:, kept],
-        present=present[kept],
-        ignored=tuple(unjudged.get(name, (0, None))[0] for name in systems),
-        stranger=tuple(unjudged.get(name, (0, None))[1] for name in systems),
-        signs=signs[:, kept],
+        values=values,
+        present=present,
+        ignored=tuple(unjudged.get(name, (0, None))[0] for name in whole.systems),
+        stranger=tuple(unjudged.get(name, (0, None))[1] for name in whole.systems),
+        signs=signs,
         notes=tuple(dict.fromkeys(chain.from_iterable(part.notes for part in parts))),
         failed=tuple((str(entry) if len(names) == 1 else repr(name), failed[name]) for name in names if name in failed),
-    )
+    ).only(kept)

@@ -19,17 +19,7 @@ Piece: TypeAlias = "list[Entry] | Group"
 
 
 def score_all(work: Work, job: Job, runs: object) -> Part:
-    """The scores of all runs, of which several are read and scored at the same time.
-
-    Parameters
-    ----------
-    work
-        What does the work.
-    job
-        What to compute.
-    runs
-        As for `gainful.evaluate`.
-    """
+    """The scores of all runs, of which several are read and scored at the same time."""
     entries = entries_of(runs)
     number = _EACH * work.at_once
     groups = {id(entry): groups_of(entry, number) for entry in entries}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from types import MappingProxyType
 
 import numpy as np
 
@@ -22,58 +21,42 @@ from gainful.io.read import Entry, read_entries
 from gainful.measures import Measure
 from gainful.results import Note
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Job:
-    """What to compute of every run.
-
-    Parameters
-    ----------
-    qrels, measures, policies
-        As for `gainful.evaluate`.
-    keep_going
-        Whether a run that is refused is only noted.
-    """
+    """What to compute of every run."""
 
     qrels: Qrels
     measures: tuple[Measure, ...]
     policies: Policies
-    keep_going: bool = False
+    keep_going: bool = False  # a run that is refused is only noted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Part:
-    """The scores of some runs.
-
-    Parameters
-    ----------
-    systems, topics
-        The names of the runs, and of the judged topics.
-    values
-        Measures × systems × topics, as the measures give them: NaN where one is undefined.
-    present
-        Systems × topics: whether the run has the topic.
-    ignored, stranger
-        Per system, how many topics without judgments it has, and one of them.
-    signs
-        What makes a run look wrong; see `gainful.data.notes`.
-    notes
-        What was noticed when the runs were read.
-    failed
-        What was refused, and why.
-    """
+    """The scores of some runs."""
 
     systems: tuple[str, ...]
-    topics: tuple[str, ...]
-    values: FloatArray
-    present: BoolArray
-    ignored: tuple[int, ...]
-    stranger: tuple[str | None, ...]
-    signs: Signs
-    notes: tuple[Note, ...] = ()
-    failed: tuple[tuple[str, str], ...] = ()
+    topics: tuple[str, ...]  # those judged
+    values: FloatArray  # measures × systems × topics, as the measures give them: NaN where one is undefined
+    present: BoolArray  # systems × topics: whether the run has the topic
+    ignored: tuple[int, ...]  # per system, how many topics without judgments it has
+    stranger: tuple[str | None, ...]  # per system, one of these
+    signs: Signs  # what makes a run look wrong
+    notes: tuple[Note, ...] = ()  # what was noticed when the runs were read
+    failed: tuple[tuple[str, str], ...] = ()  # what was refused, and why
+
+    def only(self, kept: Sequence[int]) -> Part:
+        """The scores of some of these systems; notes and failures stay."""
+        return replace(
+            self,
+            systems=tuple(self.systems[at] for at in kept),
+            values=self.values[:, kept],
+            present=self.present[kept],
+            ignored=tuple(self.ignored[at] for at in kept),
+            stranger=tuple(self.stranger[at] for at in kept),
+            signs=self.signs[:, kept],
+        )
 
 
 def score_entries(job: Job, entries: Sequence[Entry]) -> Part:
@@ -124,57 +107,41 @@ def scored(rankings: Rankings, measures: Sequence[Measure], *, signs: Signs | No
 
 def joined(parts: Sequence[Part], *, keep_going: bool = False) -> Part:
     """The scores of different runs, in the order of the parts; the second run of a name is refused."""
+    systems = tuple(chain.from_iterable(part.systems for part in parts))
     failed = list(chain.from_iterable(part.failed for part in parts))
-    names: list[str] = []
-    kept: list[int] = []
-    for at, name in enumerate(chain.from_iterable(part.systems for part in parts)):
+    kept: dict[str, int] = {}
+    for at, name in enumerate(systems):
         try:
-            check_name(name, names)
+            check_name(name, kept)
         except DataError as error:
             if not keep_going:
                 raise
             failed.append((repr(name), str(error)))
         else:
-            names.append(name)
-            kept.append(at)
-    ignored = list(chain.from_iterable(part.ignored for part in parts))
-    stranger = list(chain.from_iterable(part.stranger for part in parts))
+            kept[name] = at
     return Part(
-        systems=tuple(names),
+        systems=systems,
         topics=parts[0].topics,
-        values=np.concatenate([part.values for part in parts], axis=1)[:, kept],
-        present=np.concatenate([part.present for part in parts])[kept],
-        ignored=tuple(ignored[at] for at in kept),
-        stranger=tuple(stranger[at] for at in kept),
-        signs=np.concatenate([part.signs for part in parts], axis=1)[:, kept],
+        values=np.concatenate([part.values for part in parts], axis=1),
+        present=np.concatenate([part.present for part in parts]),
+        ignored=tuple(chain.from_iterable(part.ignored for part in parts)),
+        stranger=tuple(chain.from_iterable(part.stranger for part in parts)),
+        signs=np.concatenate([part.signs for part in parts], axis=1),
         notes=tuple(chain.from_iterable(part.notes for part in parts)),
         failed=tuple(failed),
-    )
+    ).only(list(kept.values()))
 
 
-def compute(
-    rankings: Rankings, measures: Sequence[Measure], policies: Policies, *, spellings: Mapping[str, str] = _NOTHING
-) -> Scores:
-    """Scores of rankings that are aligned already; `policies` must be those they were aligned under.
+def compute(rankings: Rankings, measures: Sequence[Measure], policies: Policies) -> Scores:
+    """Scores of rankings that are aligned already; `policies` must be those they were aligned under."""
+    return finished(scored(rankings, measures), measures, policies, spellings={})
 
-    Parameters
-    ----------
-    rankings
-        From `align`.
-    measures
-        What to compute.
-    policies
-        `missing` and `degenerate` are honoured here.
-    spellings
-        Texts under which the measures may be looked up besides their labels.
+
+def finished(part: Part, measures: Sequence[Measure], policies: Policies, *, spellings: Mapping[str, str]) -> Scores:
+    """Scores of all runs, with what the policies make of those that are undefined.
+
+    Measures may be looked up by their `spellings` besides their labels.
     """
-    return finished(scored(rankings, measures), measures, policies, spellings=spellings)
-
-
-def finished(
-    part: Part, measures: Sequence[Measure], policies: Policies, *, spellings: Mapping[str, str] = _NOTHING
-) -> Scores:
-    """Scores of all runs, with what the policies make of those that are undefined."""
     values, present = part.values, part.present
     counted = np.ones(values.shape, np.bool_)
     undefined = np.isnan(values)

@@ -62,7 +62,7 @@ class TestLocal:
             seen.append((total, label))
             return steps
 
-        with open_engine() as work, tracked_by(tracker):
+        with open_engine("local") as work, tracked_by(tracker):
             assert list(work.map(pow, [3, 1, 2], shared=2, total=3, label="Powers")) == [8, 2, 4]
         assert seen == [(3, "Powers")]
 
@@ -75,7 +75,7 @@ class TestLocal:
                 drawn.append(n)
                 yield n
 
-        with open_engine() as work:
+        with open_engine("local") as work:
             results = work.map(pow, items(), shared=2, total=5, label="Powers")
             assert (next(results), drawn) == (1, [0])
 
