@@ -89,8 +89,6 @@ def precision(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArra
     """Precision: the share of the first k places that hold a relevant document.
 
     P@k = (relevant in the first k)/k, also where fewer than k documents were returned. Never undefined.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
     """
     return relevant_shown(rankings, rel, cutoff) / cutoff
 
@@ -100,8 +98,6 @@ def recall(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
     """Recall: the share of the topic's relevant documents found in the first k.
 
     R@k = (relevant in the first k)/R, with R the relevant documents of the pool. Undefined if R = 0.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
     """
     return ratio(relevant_shown(rankings, rel, cutoff), relevant_in_pool(rankings, rel))
 
@@ -112,8 +108,6 @@ def f_measure(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0, beta: Beta =
 
     F@k = (1+β²)·P·R/(β²·P+R) = (1+β²)·(relevant in the first k)/(β²·R + k). Undefined if the pool has no relevant
     document.
-
-    van Rijsbergen, Information Retrieval, 1979.
     """
     pool = relevant_in_pool(rankings, rel)
     value = (1 + beta**2) * relevant_shown(rankings, rel, cutoff) / (beta**2 * pool + cutoff)
@@ -125,8 +119,6 @@ def r_precision(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
     """R-precision: precision after as many documents as the topic has relevant ones.
 
     Rprec = (relevant in the first R)/R, with R the relevant documents of the pool. Undefined if R = 0.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
     """
     pool = relevant_in_pool(rankings, rel)
     limit = pool[rankings.row]
@@ -141,8 +133,6 @@ def reciprocal_rank(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0
     """Reciprocal rank of the first relevant document.
 
     RR@k = 1/(rank of the first relevant document), 0 if there is none in the first k. Never undefined.
-
-    Kantor & Voorhees, Information Retrieval 2(2), 2000.
     """
     found = rankings.relevant(rel) & within(rankings, cutoff)
     first = np.full(rankings.n_rows, np.inf)
@@ -150,13 +140,11 @@ def reciprocal_rank(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0
     return 1.0 / first
 
 
-@measure("Success", cite="trec_eval")
+@measure("Success", cite="craswell2004")
 def success(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
     """Success: 1 if there is a relevant document in the first k, else 0. Never undefined.
 
     Success@k = [a document with label ≥ rel has rank ≤ k]. Also known as hit rate.
-
-    Craswell & Hawking, Overview of the TREC Web Track, 2004.
     """
     found = rankings.relevant(rel) & within(rankings, cutoff)
     return (rankings.sum(found) > 0).astype(np.float64)
@@ -167,8 +155,6 @@ def average_precision(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1
     """Average precision: the mean, over the relevant documents of the pool, of the precision where each is found.
 
     AP@k = (1/R)·Σ over relevant documents at rank r ≤ k of P@r; one that is not found adds 0. Undefined if R = 0.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
     """
     relevant = rankings.relevant(rel)
     found = np.flatnonzero(relevant & within(rankings, cutoff))
@@ -181,8 +167,6 @@ def geometric_map(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) 
     """Average precision, summarised over topics by the geometric mean, so that hard topics count.
 
     Per topic AP@k; over topics exp(mean(log(max(AP, 0.00001)))). Undefined if the pool has no relevant document.
-
-    Robertson, CIKM 2006.
     """
     return average_precision(rankings, cutoff=cutoff, rel=rel)
 
@@ -195,8 +179,6 @@ def interpolated_precision(rankings: Rankings, *, cutoff: Recall, rel: Rel = 1.0
     of the pool; 0 if that recall is never reached. trec_eval 9 takes the whole part of r·R + 0.9 in floating point,
     at times one document fewer (R = 3, r = 0.7), and trec_eval 10 rounds r·R; this follows the definition.
     Undefined if R = 0.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
     """
     relevant = rankings.relevant(rel)
     found = np.flatnonzero(relevant)

@@ -50,8 +50,6 @@ def err(rankings: Rankings, *, cutoff: Cutoff = None, max_label: TopLabel = 4.0)
     `max_label` is the top of the scale, 4 as in gdeval; a larger label is refused. None stands for the largest
     label of the qrels.
     Never undefined.
-
-    Chapelle et al., CIKM 2009.
     """
     hits = rankings.rank <= (depth(rankings) if cutoff is None else cutoff)
     stop = rankings.of_grade(_stops(rankings, max_label))
@@ -63,8 +61,6 @@ def nerr(rankings: Rankings, *, cutoff: Cutoff = None, max_label: TopLabel = 4.0
     """Expected reciprocal rank relative to that of the best ordering of the pool.
 
     nERR@k = ERR@k/(ERR@k of the pool by label, descending). Undefined if the pool has no positive label.
-
-    Chapelle et al., CIKM 2009.
     """
     stop = _stops(rankings, max_label)
     judged = rankings.pool_grade >= 0
@@ -85,8 +81,6 @@ def rbp(rankings: Rankings, *, cutoff: Cutoff = None, p: Persistence = 0.8, rel:
 
     RBP@k = (1-p)·Σ_{i≤k} [label_i ≥ rel]·p^(i-1): the lower end of what full judgments could show; RBPres is the
     rest of the interval. trec_eval's name rbp stands for p=0.9. Never undefined.
-
-    Moffat & Zobel, ACM TOIS 27(1), 2008.
     """
     return rankings.sum(rankings.relevant(rel) * rankings.weights(_persistence(rankings, cutoff, p)))
 
@@ -97,8 +91,6 @@ def rbp_residual(rankings: Rankings, *, cutoff: Cutoff = None, p: Persistence = 
 
     RBPres@k = 1 - (1-p)·Σ over judged documents at rank i ≤ k of p^(i-1): unjudged documents and all ranks beyond
     the end or the cutoff count as unknown. Never undefined; 1 for an empty ranking.
-
-    Moffat & Zobel, ACM TOIS 27(1), 2008.
     """
     return 1.0 - rankings.sum((rankings.grade >= 0) * rankings.weights(_persistence(rankings, cutoff, p)))
 

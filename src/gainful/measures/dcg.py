@@ -118,8 +118,6 @@ def cg(rankings: Rankings, *, cutoff: Cutoff = None, gain: Gain = "linear") -> F
 
     CG@k = Σ_{i≤k} g_i, with g_i the gain of the document at rank i. An unjudged document has gain 0.
     Never undefined; an empty ranking has CG 0.
-
-    Järvelin & Kekäläinen, ACM TOIS 20(4), 2002.
     """
     return dcg(rankings, cutoff=cutoff, gain=gain, discount="none")
 
@@ -139,8 +137,6 @@ def dcg(
     it does not name keep their own value). `discount`: log2 is 1/log2(1+i); jk is 1 for i < base, else
     1/log_base(i); zipf is 1/i; linear is (k+1-i)/k; none is 1; a list gives D(1), D(2), … and 0 beyond its end.
     An unjudged document has gain 0. Never undefined; an empty ranking has DCG 0.
-
-    Järvelin & Kekäläinen, ACM TOIS 20(4), 2002.
     """
     weights = rankings.weights(discounts(discount, depth(rankings), cutoff, base))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -154,7 +150,7 @@ def dcg(
     "nDCG",
     bounds=None,
     expected=True,
-    cite="jarvelin2002",
+    cite="jarvelin2002, gienapp2020, carmel2022",
     presets={
         "nDCG0": {"norm": "zero"},
         "nDCGorg": {"norm": "org"},
@@ -185,8 +181,6 @@ def ndcg(
       In [0, 1] whatever is returned or left out; an empty ranking scores -W_f/(I_f - W_f). Undefined if I_f = W_f.
 
     Gains and discounts as for DCG.
-
-    Järvelin & Kekäläinen, ACM TOIS 20(4), 2002; Gienapp et al., CIKM 2020 (min); Carmel et al., SIGIR 2022 (f).
     """
     value = gains(rankings.grades, gain)
     if norm == "zero":

@@ -17,8 +17,6 @@ def forbidden(rankings: Rankings, *, cutoff: Cutoff = None) -> FloatArray:
     """The share of the documents shown that are forbidden (have a negative label).
 
     Forbidden@k = (negative labels in the first k)/min(k, returned); 0 where nothing is shown. Never undefined.
-
-    Carmel et al., SIGIR 2022.
     """
     places = np.ones(depth(rankings) if cutoff is None else min(cutoff, depth(rankings)))
     found = rankings.sum(rankings.of_grade(rankings.grades < 0) * rankings.weights(places))
@@ -31,18 +29,13 @@ def filtered_good(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
 
     FilteredGood = 1 - (returned documents with label ≥ rel)/R, R the number of such documents in the pool.
     Undefined if R = 0.
-
-    Carmel et al., SIGIR 2022.
     """
     return 1.0 - ratio(relevant_shown(rankings, rel, None), relevant_in_pool(rankings, rel))
 
 
 @measure("Empty", higher="neither", expected=True, cite="carmel2022")
 def empty(rankings: Rankings) -> FloatArray:
-    """1 if nothing was returned for the topic, else 0; its mean is the share of empty answers. Never undefined.
-
-    Carmel et al., SIGIR 2022.
-    """
+    """1 if nothing was returned for the topic, else 0; its mean is the share of empty answers. Never undefined."""
     return np.where(rankings.retrieved == 0, 1.0, 0.0)
 
 
@@ -53,8 +46,6 @@ def quit_while_ahead(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
     Labels are binary: 1 from `rel` on. With n documents returned and R relevant ones in the pool, the terminal
     document stands at rank n+1 and has the gain t = (relevant returned)/R, or 1 if R = 0.
     QWA = [Σ_{i≤n} g_i/log2(1+i) + t/log2(n+2)] / Σ_{i≤R+1} 1/log2(1+i). Never undefined.
-
-    Liu et al., SIGIR 2016.
     """
     pool = relevant_in_pool(rankings, rel).astype(np.int64)
     longest = max(depth(rankings), int(rankings.retrieved.max(initial=0)))

@@ -27,8 +27,6 @@ def bpref(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrele
     nonrelevant documents of the pool and n_d the judged nonrelevant above d; a term is 1 if n_d = 0. Unjudged
     documents play no part. `negatives`: whether a negative label is judged nonrelevant, or (as in trec_eval)
     not judged. Undefined if R = 0.
-
-    Buckley & Voorhees, SIGIR 2004.
     """
     found = np.flatnonzero(rankings.relevant(rel))
     low = _nonrelevant(rankings, rel, negatives)
@@ -50,8 +48,6 @@ def inferred_ap(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "n
     nonrel the judged ones above, ε = 0.00001; one that is not returned adds 0. Pooled but unjudged documents are
     null labels in the qrels. `negatives`: whether a negative label is judged nonrelevant, or (as in trec_eval)
     pooled but unjudged. Undefined if R = 0.
-
-    Yilmaz & Aslam, CIKM 2006.
     """
     relevant = rankings.relevant(rel)
     found = np.flatnonzero(relevant)

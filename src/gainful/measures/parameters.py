@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol, TypeAlias, get_args
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, TypeAlias, get_args
 
 Value: TypeAlias = "bool | int | float | str | tuple[float, ...] | tuple[tuple[float, float], ...] | None"
 
@@ -17,17 +17,19 @@ GAINS = ("linear", "exp")
 DISCOUNTS = ("log2", "jk", "zipf", "linear", "none")
 
 
-class Kind(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
     """Checks a value; `wanted` completes the sentence 'The 'k' parameter must be …'."""
 
-    @property
-    def wanted(self) -> str:
-        """What a value must be."""
-        ...
+    wanted: str
+    optional: bool = False
 
     def read(self, value: object) -> Value:
         """The value in its one form; raises ValueError or TypeError if it is not acceptable."""
-        ...
+        return None if value is None and self.optional else self._read(value)
+
+    def _read(self, value: object) -> Value:
+        raise NotImplementedError
 
 
 def _number(value: object) -> float:
@@ -37,98 +39,83 @@ def _number(value: object) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """A whole number of at least 1, or none where `optional`."""
+class Whole(Kind):
+    """A whole number of at least 1."""
 
-    optional: bool = False
-    wanted: str = "a whole number of at least 1"
+    wanted: str = field(default="a whole number of at least 1", kw_only=True)
 
-    def read(self, value: object) -> int | None:
-        """See `Kind`."""
-        if value is None and self.optional:
-            return None
+    def _read(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**53:
             raise ValueError(value)
         return value
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(Kind):
     """A finite number, within bounds if given (`open`: the bounds themselves excluded)."""
 
     low: float = -math.inf
     high: float = math.inf
     open: bool = False
-    optional: bool = False
-    wanted: str = "a finite number"
+    wanted: str = field(default="a finite number", kw_only=True)
 
-    def read(self, value: object) -> float | None:
-        """See `Kind`."""
-        if value is None and self.optional:
-            return None
+    def _read(self, value: object) -> float:
         number = _number(value)
-        inside = self.low < number < self.high if self.open else self.low <= number <= self.high
-        if not inside:
+        if not (self.low < number < self.high if self.open else self.low <= number <= self.high):
             raise ValueError(value)
         return number
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Kind):
     """One of a few words."""
 
     words: tuple[str, ...]
+    wanted: str = field(default="one of a few words", kw_only=True, compare=False)
 
-    @property
-    def wanted(self) -> str:
-        """See `Kind`."""
-        return "one of " + ", ".join(self.words)
-
-    def read(self, value: object) -> str:
-        """See `Kind`."""
+    def _read(self, value: object) -> str:
         if not isinstance(value, str) or value not in self.words:
             raise ValueError(value)
         return value
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Kind):
     """True or False."""
 
-    wanted: str = "True or False"
+    wanted: str = field(default="True or False", kw_only=True)
 
-    def read(self, value: object) -> bool:
-        """See `Kind`."""
+    def _read(self, value: object) -> bool:
         if not isinstance(value, bool):
             raise TypeError(value)
         return value
 
 
 @dataclass(frozen=True, slots=True)
-class GainKind:
+class GainKind(Kind):
     """A named gain, or a map from label to gain (kept as sorted pairs, so that measures can be compared)."""
 
-    wanted: str = "linear, exp or a map from label to gain such as {-2: -10, 1: 1}"
+    wanted: str = field(default="linear, exp or a map from label to gain such as {-2: -10, 1: 1}", kw_only=True)
 
-    def read(self, value: object) -> str | tuple[tuple[float, float], ...]:
-        """See `Kind`."""
+    def _read(self, value: object) -> str | tuple[tuple[float, float], ...]:
         if isinstance(value, str) and value in GAINS:
             return value
         if isinstance(value, Mapping) and value:
             return tuple(sorted((_number(label), _number(gain)) for label, gain in value.items()))
         if isinstance(value, tuple) and value and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
-            return self.read(dict(value))
+            return self._read(dict(value))
         raise ValueError(value)
 
 
 @dataclass(frozen=True, slots=True)
-class DiscountKind:
+class DiscountKind(Kind):
     """A named discount, or the discounts of ranks 1, 2, … as a list."""
 
-    wanted: str = f"one of {', '.join(DISCOUNTS)}, or a list of non-negative numbers such as [1, 0.5, 0.2]"
+    wanted: str = field(
+        default=f"one of {', '.join(DISCOUNTS)}, or a list of non-negative numbers such as [1, 0.5, 0.2]", kw_only=True
+    )
 
-    def read(self, value: object) -> str | tuple[float, ...]:
-        """See `Kind`."""
+    def _read(self, value: object) -> str | tuple[float, ...]:
         if isinstance(value, str):
             if value in DISCOUNTS:
                 return value
@@ -166,7 +153,7 @@ def kind_of(annotation: object) -> Kind:
         return Number()
     words = get_args(annotation)
     if words and all(isinstance(word, str) for word in words):
-        return Choice(words)
+        return Choice(words, wanted=f"one of {', '.join(words)}")
     raise TypeError(
         f"expected bool, int, float, a Literal of strings or a kind of gainful.measures.parameters, got {annotation!r}"
     )

@@ -22,6 +22,25 @@ Function = TypeVar("Function", bound=Callable[..., FloatArray])
 
 REGISTRY: dict[str, Definition] = {}
 PRESETS: dict[str, tuple[str, dict[str, Value]]] = {}
+# What `cite` stands for: the last paragraph of a measure's help.
+REFERENCES = {
+    "buckley2004": "Buckley & Voorhees, SIGIR 2004.",
+    "carmel2022": "Carmel et al., SIGIR 2022.",
+    "chapelle2009": "Chapelle et al., CIKM 2009.",
+    "craswell2004": "Craswell & Hawking, Overview of the TREC Web Track, 2004.",
+    "ir_measures": "MacAvaney et al., ir_measures, ECIR 2022.",
+    "jarvelin2002": "Järvelin & Kekäläinen, ACM TOIS 20(4), 2002.",
+    "jarvelin2002, gienapp2020, carmel2022": (
+        "Järvelin & Kekäläinen, ACM TOIS 20(4), 2002; Gienapp et al., CIKM 2020 (min); Carmel et al., SIGIR 2022 (f)."
+    ),
+    "kantor2000": "Kantor & Voorhees, Information Retrieval 2(2), 2000.",
+    "liu2016": "Liu et al., SIGIR 2016.",
+    "moffat2008": "Moffat & Zobel, ACM TOIS 27(1), 2008.",
+    "robertson2006": "Robertson, CIKM 2006.",
+    "trec_eval": "Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.",
+    "vanrijsbergen1979": "van Rijsbergen, Information Retrieval, 1979.",
+    "yilmaz2006": "Yilmaz & Aslam, CIKM 2006.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,8 +73,9 @@ class Definition:
 
     @property
     def doc(self) -> str:
-        """The whole docstring."""
-        return inspect.cleandoc(self.function.__doc__ or "")
+        """The whole docstring, and the reference."""
+        text = inspect.cleandoc(self.function.__doc__ or "")
+        return f"{text}\n\n{REFERENCES[self.cite]}" if self.cite in REFERENCES else text
 
     @property
     def headline(self) -> str:

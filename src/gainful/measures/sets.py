@@ -19,19 +19,13 @@ def shown(rankings: Rankings, cutoff: int | None) -> FloatArray:
 
 @measure("SetP", expected=True, cite="trec_eval")
 def set_precision(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
-    """Precision of all that was returned: relevant returned/returned; 0 for an empty ranking. Never undefined.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
-    """
+    """Precision of all that was returned: relevant returned/returned; 0 for an empty ranking. Never undefined."""
     return relevant_shown(rankings, rel, None) / np.maximum(rankings.retrieved, 1)
 
 
 @measure("SetR", expected=True, cite="trec_eval")
 def set_recall(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
-    """Recall of all that was returned: relevant returned/R. Undefined if the pool has no relevant document.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
-    """
+    """Recall of all that was returned: relevant returned/R. Undefined if the pool has no relevant document."""
     return ratio(relevant_shown(rankings, rel, None), relevant_in_pool(rankings, rel))
 
 
@@ -40,8 +34,6 @@ def set_f(rankings: Rankings, *, rel: Rel = 1.0, beta: Beta = 1.0) -> FloatArray
     """F-measure of all that was returned.
 
     SetF = (1+β²)·P·R/(β²·P+R) = (1+β²)·(relevant returned)/(β²·R + returned). Undefined if R = 0.
-
-    van Rijsbergen, Information Retrieval, 1979.
     """
     pool = relevant_in_pool(rankings, rel)
     found = np.where(pool > 0, relevant_shown(rankings, rel, None), np.nan)
@@ -53,8 +45,6 @@ def judged(rankings: Rankings, *, cutoff: Depth) -> FloatArray:
     """The share of the documents shown that are judged.
 
     Judged@k = (judged in the first k)/min(k, returned). Undefined for an empty ranking.
-
-    MacAvaney et al., ir_measures, ECIR 2022.
     """
     places = np.ones(min(cutoff, depth(rankings)))
     return ratio(rankings.sum((rankings.grade >= 0) * rankings.weights(places)), shown(rankings, cutoff))
@@ -62,35 +52,23 @@ def judged(rankings: Rankings, *, cutoff: Depth) -> FloatArray:
 
 @measure("NumRet", higher="neither", bounds=None, summary="sum", expected=True, cite="trec_eval")
 def number_retrieved(rankings: Rankings, *, cutoff: Cutoff = None) -> FloatArray:
-    """The number of documents returned (up to k); summed over topics. Never undefined.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
-    """
+    """The number of documents returned (up to k); summed over topics. Never undefined."""
     return shown(rankings, cutoff)
 
 
 @measure("NumRel", higher="neither", bounds=None, summary="sum", expected=True, cite="trec_eval")
 def number_relevant(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
-    """The number R of relevant documents in the topic's pool; summed over topics. Never undefined.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
-    """
+    """The number R of relevant documents in the topic's pool; summed over topics. Never undefined."""
     return relevant_in_pool(rankings, rel)
 
 
 @measure("NumRelRet", bounds=None, summary="sum", expected=True, cite="trec_eval")
 def number_relevant_retrieved(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) -> FloatArray:
-    """The number of relevant documents returned (in the first k); summed over topics. Never undefined.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
-    """
+    """The number of relevant documents returned (in the first k); summed over topics. Never undefined."""
     return relevant_shown(rankings, rel, cutoff)
 
 
 @measure("NumQ", higher="neither", bounds=None, summary="sum", expected=True, cite="trec_eval")
 def number_of_topics(rankings: Rankings) -> FloatArray:
-    """1 for every topic scored; summed over topics. Never undefined.
-
-    Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.
-    """
+    """1 for every topic scored; summed over topics. Never undefined."""
     return np.ones(rankings.n_rows)
