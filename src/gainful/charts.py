@@ -44,7 +44,7 @@ def styled(chart: Any, title: str) -> altair.TopLevelMixin:
 
 
 def save_chart(chart: altair.TopLevelMixin, path: str | Path) -> None:
-    """Write a chart, all of it or nothing: .html (opens without a network), .svg, .png, .pdf or .json (Vega-Lite).
+    """Write a chart to a file: .html (opens without a network), .svg, .png, .pdf or .json (Vega-Lite).
 
     Parameters
     ----------

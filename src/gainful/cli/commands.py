@@ -157,7 +157,7 @@ COMMANDS = {
 
 # Commands of two words, by the first of them.
 GROUPS = {
-    "threshold": "Cut result lists: find the threshold, apply it, see the whole curve.",
-    "ltrf": "Learn to rank and filter: train rankers that leave out what must not be shown, and use them.",
-    "study": "Reproduce a paper's experiments: its tables and figures on your collections, beside the published ones.",
+    "threshold": "Cut result lists: find the best threshold, apply it, or see the whole curve.",
+    "ltrf": "Learn to rank and filter: train and use rankers that leave out what must not be shown.",
+    "study": "Reproduce a paper's experiments: its tables and figures on your collections, next to the published ones.",
 }

@@ -17,18 +17,18 @@ WORSE = 3
 
 
 def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = False, margin: float | None = None) -> int:
-    """Find out whether the difference of runs is real.
+    """Test whether runs really differ.
 
     Parameters
     ----------
     movers
-        Show so many topics that moved most, for each pair; csv has these instead of the pairs. For two runs the table
-        shows 5 by itself.
+        How many topics to show per pair, those that moved most first; CSV has them instead of the pairs. For two runs
+        the default is 5, for more it is none.
     fail_if_worse
         Exit with status 3 if a run is significantly worse than the baseline on some measure.
     margin
-        With --fail-if-worse: exit with status 3 unless every run is shown to be no more than this (in units of the
-        score) worse than the baseline, at confidence 1 - alpha.
+        With --fail-if-worse: exit with status 3 if a run could be worse than the baseline by more than this (in units
+        of the score), at confidence 1 - alpha.
     """
     baseline = call.own["baseline"]
     if fail_if_worse and baseline is None:

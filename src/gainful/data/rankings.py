@@ -53,7 +53,7 @@ class ListedDocuments:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Rankings:
-    """All rankings of all systems, reduced to the documents of the pool.
+    """All rankings of all runs, reduced to the documents of the pool.
 
     A *row* is one (system, topic) pair, numbered ``system * n_topics + topic``. A *hit* is a returned document
     that is in its topic's pool. Documents outside the pool are not stored: they are gaps in the ranks.

@@ -16,7 +16,7 @@ RUN_SCHEMA = {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float6
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Run:
-    """The documents one system returned, with their scores.
+    """The documents that a run returned, with their scores.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ class ScoreMatrix:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Scores(Result):
-    """The scores of every measure, system and topic.
+    """The scores of every measure, run and topic.
 
     Parameters
     ----------
@@ -344,7 +344,8 @@ class Scores(Result):
         absent = {name: n for name, n in zip(self.systems, self.missing, strict=True) if 0 < n < len(self.topics)}
         if absent:
             treated = "are left out of its mean" if policies.missing == "skip" else "count as empty rankings"
-            text = f"Judged topics that a run has nothing for {treated} (missing={policies.missing}): {_some(absent)}."
+            treated = f"{treated} (missing={policies.missing})"
+            text = f"Judged topics for which a run returns nothing {treated}: {_some(absent)}."
             yield Note("missing-topics", next(iter(absent)), text)
         for name, n in zip(self.measures, self.undefined or (0,) * len(self.measures), strict=True):
             if n:

@@ -21,7 +21,7 @@ _LARGEST_WHOLE = 2**53
 
 
 def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
-    """Write judgments to a file, whole or not at all.
+    """Write judgments to a file; it is complete or absent.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
 
 
 def write_run(run: Any, path: str | os.PathLike[str]) -> None:
-    """Write a run to a file, whole or not at all.
+    """Write a run to a file; it is complete or absent.
 
     Rows stay in their order. In TREC text the ranks are those by score, equal scores by descending document id, and
     the tag is the run's name.

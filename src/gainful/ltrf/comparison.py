@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LossComparison(Result):
-    """What each loss and each baseline is worth on queries that none of them has seen.
+    """How good each loss and each baseline is on queries that none of them has seen.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ _SPELLINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Examples:
-    """Judged pairs of query and document; those of a query stand side by side.
+    """Judged pairs of query and document; the pairs of a query are next to each other.
 
     Parameters
     ----------

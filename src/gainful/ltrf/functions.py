@@ -226,7 +226,7 @@ def tune(
     seed: int = 0,
     settings: Settings = Settings(),
 ) -> Search:
-    """Search at random for settings that make an f-ranker better; the validation nDCGf decides.
+    """Search at random for the settings of an f-ranker with the highest validation nDCGf.
 
     Parameters
     ----------

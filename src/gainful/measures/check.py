@@ -45,7 +45,7 @@ class _Bench:
 
 
 def check_measure(measure: str | Measure, *, seed: int = 0) -> None:
-    """Try whether a measure does what every measure must, on small random rankings.
+    """Check on small random rankings whether a measure does what every measure must.
 
     The scores are one finite float64 (or NaN) per row, within the declared bounds, the same when computed again, and
     leave the input as it was; a system's score depends neither on the other systems, nor on the order of topics, nor

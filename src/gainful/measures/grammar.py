@@ -61,7 +61,7 @@ _DCG = {"log2": "linear", "exp-log2": "exp"}
 
 
 def parse_measure(text: str | Measure) -> Measure:
-    """The one measure a text stands for.
+    """Read one measure from a text.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def parse_measure(text: str | Measure) -> Measure:
 
 
 def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """All measures of one text or of several, cutoff lists spelled out, each once.
+    """Read measures from one or several texts: a list of cutoffs gives one measure each, and duplicates are dropped.
 
     Examples
     --------

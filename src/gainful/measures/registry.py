@@ -228,7 +228,7 @@ def measure(
     check: Callable[..., None] | None = None,
     contributions: Declared | None = None,
 ) -> Callable[[Function], Function]:
-    """Register a function as a measure; parser, help and tables derive from its signature and docstring.
+    """Register a function as a measure; parser, help and tables are made from its signature and docstring.
 
     The function takes `Rankings` and keyword-only parameters and returns one float per row, NaN where the measure
     is undefined.

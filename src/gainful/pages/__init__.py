@@ -30,7 +30,7 @@ def report(
     gaps: Gaps = "error",
     **options: Unpack[PolicyOptions],
 ) -> Report:
-    """Put everything on one page: who wins, whether it is real, every topic explained, how far to trust it.
+    """Write everything on one page: who wins, whether it is real, every topic explained, how far to trust it.
 
     Parameters
     ----------

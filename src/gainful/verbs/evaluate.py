@@ -89,7 +89,7 @@ def score(
     ties: Ties = "order",
     degenerate: Degenerate = "zero",
 ) -> FloatArray:
-    """Score arrays: one value per query.
+    """Score arrays: one value per topic.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _of_rankings(
 
 
 def read_scores(source: Any, *, lower_is_better: Sequence[str] = ()) -> Scores:
-    """Scores from a table: what `evaluate` returns, for the analyses that start from it.
+    """Read scores from a table, so that analyses can start from them.
 
     Parameters
     ----------

@@ -38,11 +38,11 @@ class Options(PolicyOptions, total=False):
     engine
         See `Dask`; ``local``, the default, is this process.
     keep_going
-        Leave out runs that cannot be read, name them in the end, and score the others; the exit status of a command
-        is 1 then.
+        Leave out runs that cannot be read, score the others, and name those left out at the end; a command exits with
+        status 1 then.
     lower_is_better
-        Measures of a table of scores of which a lower score is better, such as latency; a wide table's is called
-        'score'. gainful knows the direction of its own measures, and takes a higher score of any other for better.
+        Measures in a table of scores for which lower is better, such as latency; that of a wide table is called
+        'score'. gainful knows the direction of its own measures; for any other it takes a higher score for better.
     """
 
     engine: Engine

@@ -36,7 +36,7 @@ def test_topics_that_a_run_lacks_or_that_have_no_judgments(gainful, files, analy
     assert err.splitlines()[:3] == [
         "note: Run 'stranger' has none of the judged topics: a topic of it is '91', one of the judgments '1'. Do these "
         "judgments belong to it?",
-        "note: Judged topics that a run has nothing for count as empty rankings (missing=empty): 3 of partial.",
+        "note: Judged topics for which a run returns nothing count as empty rankings (missing=empty): 3 of partial.",
         "note: Topics of a run without judgments are ignored: 1 of partial, 2 of stranger.",
     ]
 

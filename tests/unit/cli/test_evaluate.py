@@ -52,7 +52,7 @@ class TestTable:
         assert status == 0
         golden(out, "evaluate.txt")
         assert err == (
-            "note: Judged topics that a run has nothing for count as empty rankings (missing=empty): 1 of b.\n"
+            "note: Judged topics for which a run returns nothing count as empty rankings (missing=empty): 1 of b.\n"
             "note: Topics of a run without judgments are ignored: 1 of b.\n"
             f"evaluate: 2 runs, 3 topics; {POLICIES}\n"
         )

@@ -268,6 +268,8 @@ class TestVerdict:
         assert found.verdict().startswith(
             "In AP, 2 of 3 runs are significantly better than the baseline c, and 1 significantly worse. Significance"
         )
+        none = compare(table(AP=leading(0, 1, 1)), baseline="c", alpha=1e-300)
+        assert none.verdict().startswith("In AP, none of 3 runs is significantly better or worse than the baseline c. ")
         two = compare(table(AP=leading(1)), baseline="a")
         assert two.verdict().startswith("The baseline a is significantly better than b in AP: ")
 

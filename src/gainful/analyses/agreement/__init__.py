@@ -30,7 +30,7 @@ def agreement(
     gaps: Gaps = "error",
     **options: Unpack[Options],
 ) -> Agreement:
-    """Find how far measures agree on the order of runs, and which runs move.
+    """Find out how well measures agree on the order of runs, and which runs move.
 
     Parameters
     ----------

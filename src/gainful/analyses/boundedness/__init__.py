@@ -22,7 +22,7 @@ class JoinOptions(TypedDict, total=False):
     ties, unjudged, missing, duplicates
         See `Policies`.
     keep_going
-        Leave out runs that cannot be read, and name them in the end.
+        Leave out runs that cannot be read, and name them at the end.
     """
 
     ties: Ties
@@ -41,7 +41,7 @@ def boundedness(
     discount: str | Sequence[float] = "log2",
     **options: Unpack[JoinOptions],
 ) -> Boundedness:
-    """Find out which values nDCG can take with negative labels: its range in every topic, and the runs outside of it.
+    """Find the range of nDCG with negative labels, per topic, and the runs whose scores are outside of it.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def reliability(
     gaps: Gaps = "error",
     **options: Unpack[Options],
 ) -> Reliability:
-    """Tell how reliable scores are, and how many topics it takes to make them so.
+    """Estimate how reliable scores are, and how many topics would make them reliable.
 
     The variance of the scores is split into that of runs, of topics, and the rest (run × topic). With n topics,
     Φ(n) = σ²(run) / (σ²(run) + (σ²(topic) + σ²(rest))/n) is the reliability of the scores themselves; Eρ²(n), without

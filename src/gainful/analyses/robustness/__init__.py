@@ -26,7 +26,7 @@ class DepletionOptions(PolicyOptions, total=False):
     engine
         See `Dask`; ``local``, the default, is this process.
     keep_going
-        Leave out runs that cannot be read, and name them in the end.
+        Leave out runs that cannot be read, and name them at the end.
     """
 
     engine: Engine
@@ -49,7 +49,7 @@ def robustness(
     seed: int = 0,
     **options: Unpack[DepletionOptions],
 ) -> Robustness:
-    """Find out whether judgments are deep enough: take some away, and see if runs keep their order.
+    """Find out whether judgments are deep enough: remove some, and see whether runs keep their order.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def sensitivity(
     gaps: Gaps = "error",
     **options: Unpack[Options],
 ) -> Sensitivity:
-    """Find which measure tells runs apart: the significance of all pairs, and the share that is told apart.
+    """Find out which measure tells most runs apart, by testing all pairs of runs.
 
     Parameters
     ----------

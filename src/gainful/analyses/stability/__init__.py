@@ -32,7 +32,7 @@ def stability(
     gaps: Gaps = "error",
     **options: Unpack[Options],
 ) -> Stability:
-    """Find how often fewer topics would order two runs the other way round.
+    """Find out how often a smaller set of topics would reverse the order of two runs.
 
     Parameters
     ----------

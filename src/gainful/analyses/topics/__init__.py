@@ -29,7 +29,7 @@ def topics(
     gaps: Gaps = "error",
     **options: Unpack[Options],
 ) -> TopicsNeeded:
-    """Find how many topics a t-test, an ANOVA or a confidence interval needs.
+    """Find out how many topics a t-test, an ANOVA or a confidence interval needs.
 
     Topic set size design (Sakai 2016), with the variances of these scores taken for the true ones and scores taken as
     normal; the powers are those of the noncentral t and F distributions. t and interval are paired: they use the

@@ -74,7 +74,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Truth:
-    """What nobody knows of a real collection.
+    """The truth of a simulated collection, which is unknown for a real one.
 
     Parameters
     ----------

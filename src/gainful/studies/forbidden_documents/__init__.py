@@ -26,7 +26,7 @@ def forbidden_documents(
     seed: int = 0,
     settings: Settings = Settings(),
 ) -> Study:
-    """Find which nDCG to trust where documents must be filtered out, and which loss learns to do so.
+    """Find out which nDCG to trust if documents must be filtered out, and which loss learns to filter.
 
     nDCGorg keeps negative gains, nDCGmin spans the worst to the best ordering of the judged documents, nDCGf the worst
     to the best of what may be shown of them. Every run is taken for a ranker of the judged documents that filters out

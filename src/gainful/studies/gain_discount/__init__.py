@@ -22,7 +22,7 @@ def gain_discount(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Study:
-    """Find which gain and discount make nDCG most reliable, and how far those that people use are from it.
+    """Find out which gain and discount make nDCG most reliable, and how far the usual ones are from that.
 
     Tables 1 to 4 and Figures 2 to 9 of Kanoulas and Aslam (CIKM 2009) are reproduced; what the paper does not have, the
     reliability on topics that nothing was fitted to, stands beside them.

@@ -21,7 +21,7 @@ def incomplete_judgments(
     least_returned: float = 0.95,
     seed: int = 0,
 ) -> Study:
-    """Find which of bpref, infAP and nDCG bears incomplete judgments: order of runs, decisions, binary and graded.
+    """Find out which of bpref, infAP and nDCG suffers least from incomplete judgments, binary and graded.
 
     Judgments are taken away, and runs ordered and tested again. Figures 1 to 3 and Tables 1, 3, 4 and 5 of Bompada et
     al. (SIGIR 2007) are reproduced.

@@ -19,7 +19,7 @@ def negative_labels(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Study:
-    """Find what negative labels do to nDCG: bounds, order of runs, reliability, stability, sensitivity.
+    """Find out what negative labels do to nDCG: bounds, order of runs, reliability, stability, sensitivity.
 
     nDCGorg keeps negative gains and is unbounded, nDCG0 takes them for 0, nDCGmin spans worst to best ordering. Tables
     1, 2a, 2b, 2d and Figures 2c, 2e, 2f of Gienapp et al. (CIKM 2020) are reproduced.

@@ -27,7 +27,7 @@ class OptimizeOptions(TypedDict, total=False):
     degenerate
         Topics without a relevant document: zero (0 for every run) or skip (left out).
     keep_going
-        Leave out runs that cannot be read, and name them in the end.
+        Leave out runs that cannot be read, and name them at the end.
     """
 
     ties: Ties

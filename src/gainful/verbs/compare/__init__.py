@@ -29,7 +29,7 @@ def compare(
     gaps: Gaps = "error",
     **options: Unpack[Options],
 ) -> Comparison:
-    """Find out whether the difference of runs is real: paired tests, intervals, effect sizes, wins.
+    """Test whether runs really differ: paired tests, intervals, effect sizes, wins and losses.
 
     Parameters
     ----------

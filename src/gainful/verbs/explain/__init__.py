@@ -28,7 +28,7 @@ class ExplainOptions(TypedDict, total=False):
 def explain(
     qrels: Any, run: Any, topic: str, measure: str | Measure = "nDCG@10", **options: Unpack[ExplainOptions]
 ) -> Explanation:
-    """Show how the score of one topic comes about, rank by rank, and where it was lost.
+    """Explain the score of one topic: what each rank adds, and where it was lost.
 
     Parameters
     ----------
