@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,13 @@ def styled(chart: Any, title: str) -> altair.TopLevelMixin:
         .configure_legend(labelLimit=240)
     )
     return done
+
+
+def tips(*columns: str | Sequence[str]) -> list[Any]:
+    """Tooltips: a column with its type, as in ``tau:Q``; or that, a title, and perhaps a format."""
+    alt, names = load_altair(), ("shorthand", "title", "format")
+    given = [[column] if isinstance(column, str) else column for column in columns]
+    return [alt.Tooltip(**dict(zip(names, column, strict=False))) for column in given]
 
 
 def save_chart(chart: altair.TopLevelMixin, path: str | Path) -> None:

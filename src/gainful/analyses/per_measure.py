@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from gainful.errors import GainfulError
+from gainful.errors import DataError, did_you_mean
 
 
 class OfMeasure(Protocol):
@@ -24,7 +24,8 @@ def of_measure(entries: Sequence[Entry], measure: str) -> Entry:
     for entry in entries:
         if entry.measure == measure:
             return entry
-    raise GainfulError(f"no measure {measure!r}; there are: {', '.join(entry.measure for entry in entries)}")
+    names = [entry.measure for entry in entries]
+    raise DataError(f"no measure {measure!r}; there are: {', '.join(names)}.{did_you_mean(str(measure), names)}")
 
 
 def of_others(values: Mapping[str, float], text: Callable[[float], str], one: str, many: str) -> str:

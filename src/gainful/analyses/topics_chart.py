@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 
 if TYPE_CHECKING:
     import altair
@@ -35,26 +35,20 @@ def topics_chart(
     x = alt.X("topics:Q", title="topics").scale(domain=[0, max(curve["topics"].to_list())], nice=False)
     y = alt.Y(f"{value}:Q", title=axis).scale(domain=[0, highest])
     colour = alt.Color("measure:N", title=legend, sort=None, legend=alt.Legend(symbolOpacity=1))
-    tips = [
-        alt.Tooltip("measure:N", title=legend),
-        alt.Tooltip("topics:Q", title="topics"),
-        alt.Tooltip(f"{value}:Q", title=short, format=".3f"),
-    ]
+    shown = [("measure:N", legend), ("topics:Q", "topics"), (f"{value}:Q", short, ".3f")]
     layers = []
     if interval:
         low, high, name = interval
-        tips += [
-            alt.Tooltip(f"{low}:Q", title=f"{name} from", format=".3f"),
-            alt.Tooltip(f"{high}:Q", title="to", format=".3f"),
-        ]
+        shown += [(f"{low}:Q", f"{name} from", ".3f"), (f"{high}:Q", "to", ".3f")]
         layers.append(alt.Chart(curve).mark_area(opacity=0.18).encode(x=x, y=f"{low}:Q", y2=f"{high}:Q", color=colour))
+    seen = {"x": x, "y": y, "color": colour, "tooltip": tips(*shown)}
     wanted = alt.Chart(pl.DataFrame({"goal": [goal[0]], "text": [goal[1]]}))
     layers += [
         wanted.mark_rule(strokeDash=[5, 4], color="#555555").encode(y="goal:Q"),
         wanted.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color="#555555").encode(
             x=alt.value(0), y="goal:Q", text="text:N"
         ),
-        alt.Chart(curve).mark_line(strokeWidth=2, clip=True).encode(x=x, y=y, color=colour, tooltip=tips),
-        alt.Chart(observed).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips),
+        alt.Chart(curve).mark_line(strokeWidth=2, clip=True).encode(**seen),
+        alt.Chart(observed).mark_point(filled=True, size=70, opacity=1).encode(**seen),
     ]
     return styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), title)

@@ -200,7 +200,7 @@ class TestSettings:
                 call(reliability(SCORES))
 
     def test_measure(self):
-        with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score$"):
+        with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score\.$"):
             reliability(SCORES)["AP"]
 
     def test_more_confidence_is_wider(self):

@@ -385,7 +385,7 @@ class TestResult:
         assert self.found.sizes_for(1.0) == {"score": 1}
 
     def test_unknown_measure(self):
-        with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score$"):
+        with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score\.$"):
             self.found["AP"]
 
     def test_chart_has_a_point_a_size(self):

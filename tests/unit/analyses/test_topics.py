@@ -213,7 +213,7 @@ class TestSettings:
             topics(SCORES).curve([5, 1])
 
     def test_measure(self):
-        with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score$"):
+        with pytest.raises(GainfulError, match=r"^no measure 'AP'; there are: score\.$"):
             topics(SCORES)["AP"]
 
 

@@ -301,7 +301,7 @@ class TestRefused:
             found.movers("x", "1")
         with pytest.raises(DataError, match=r"^against: expected one of the runs 1, 2, 3, 4, got 'x'\.$"):
             found.movers("1", "x")
-        with pytest.raises(DataError, match=r"^No comparison by 'scores'; there are: score\. Did you mean 'score'\?$"):
+        with pytest.raises(DataError, match=r"^no measure 'scores'; there are: score\. Did you mean 'score'\?$"):
             found.p("scores")
         with pytest.raises(GainfulError, match=r"^most: expected a number of topics of at least 0, got -1$"):
             found.movers("1", "2", most=-1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
+from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled, tips
 
 if TYPE_CHECKING:
     import altair
@@ -39,15 +39,12 @@ def ranks_chart(
     scale = alt.Scale(domain=[0.5 - last / 50, 0.5 + last * 1.02], reverse=True, nice=False)
     step = next(step for step in (1, 5, 10, 50, 100, last) if last <= 12 * step)
     axis = alt.Axis(values=[1, *range(step, last + 1, step)], format="d")
+    titles = {"first": f"rank by {first}", "second": f"rank by {second}"}
     axes = {
-        "x": alt.X("first:Q", title=f"rank by {first}", scale=scale, axis=axis),
-        "y": alt.Y("second:Q", title=f"rank by {second}", scale=scale, axis=axis),
+        "x": alt.X("first:Q", title=titles["first"], scale=scale, axis=axis),
+        "y": alt.Y("second:Q", title=titles["second"], scale=scale, axis=axis),
     }
-    tooltip = [
-        alt.Tooltip("system:N"),
-        alt.Tooltip("first:Q", title=f"rank by {first}"),
-        alt.Tooltip("second:Q", title=f"rank by {second}"),
-    ]
+    tooltip = tips("system:N", *((f"{name}:Q", title) for name, title in titles.items()))
     points = alt.Chart(frame).mark_circle(size=45, opacity=0.8, color=COLOURS[0]).encode(**axes, tooltip=tooltip)
     names = [
         alt.Chart(frame)
@@ -82,19 +79,13 @@ def map_chart(
         "x": alt.X("measure:N", title=None, sort=order, axis=alt.Axis(labelAngle=-30, grid=False)),
         "y": alt.Y("other:N", title=None, sort=order, axis=alt.Axis(grid=False)),
     }
-    base = alt.Chart(frame)
+    base, numbers = alt.Chart(frame), {"value": what, "low": ends[0], "high": ends[1]}
     cells = base.mark_rect().encode(
         **axes,
         color=alt.Color(
             "value:Q", title=what, scale=alt.Scale(scheme="viridis", domain=[low, high], reverse=high_is_far)
         ),
-        tooltip=[
-            alt.Tooltip("measure:N"),
-            alt.Tooltip("other:N", title="with"),
-            alt.Tooltip("value:Q", title=what, format=".4f"),
-            alt.Tooltip("low:Q", title=ends[0], format=".4f"),
-            alt.Tooltip("high:Q", title=ends[1], format=".4f"),
-        ],
+        tooltip=tips("measure:N", ("other:N", "with"), *((f"{n}:Q", title, ".4f") for n, title in numbers.items())),
     )
     text = base.mark_text(fontSize=12).encode(
         **axes,

@@ -34,7 +34,7 @@ def computed(scores: Scores, settings: Settings, work: Work) -> Agreement:
     sizes = block_sizes(settings["resamples"], len(first) * len(complete.systems) ** 2)
     draws = (bootstrap_draws(rng, size, len(complete.topics)) for size in sizes)
     drawn = work.map(Coefficients.of_draws, draws, shared=every, total=len(sizes), label="Resampling topics")
-    low, high = _ends(np.concatenate(list(drawn)), settings["spread"])
+    found = np.stack([value, *_ends(np.concatenate(list(drawn)), settings["spread"])])
     return Agreement(
         measures=complete.measures,
         higher=scores.higher,
@@ -43,14 +43,7 @@ def computed(scores: Scores, settings: Settings, work: Work) -> Agreement:
         scores=means[0],
         ranks=mid_ranks(means[0] * turned[:, None]),
         pairs=tuple(
-            Agreed(
-                first=complete.measures[a],
-                second=complete.measures[b],
-                correlation=name,
-                value=float(value[at, which]),
-                resampled_low=float(low[at, which]),
-                resampled_high=float(high[at, which]),
-            )
+            Agreed(complete.measures[a], complete.measures[b], name, *found[:, at, which].tolist())
             for at, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
             for which, name in enumerate(chosen)
         ),

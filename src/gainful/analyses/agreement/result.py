@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +34,7 @@ _FEW = 5
 _MOST = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Agreed:
     """How far two measures agree, by one coefficient."""
 
@@ -206,58 +206,26 @@ class Agreement(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Every pair of measures; all coefficients with both ends; who moved; who is best; scores and ranks of runs."""
-        low, high = self.ends()
+        ends = dict(zip(("resampled_low", "resampled_high"), self.ends(), strict=True))
+        titles: dict[str, str] = {name: _HEADERS.get(name, _TITLES[name]) for name in self.correlation}
+        shown = self.correlation[0]
+        wide = {"measure": "measure", "other": "with", shown: titles.pop(shown), **ends, **titles}
+        long = {"measure": "measure", "other": "with", "correlation": "correlation", "value": "value", **ends}
         telling = self._telling()
         first, second = (telling.first, telling.second) if telling else self.least()
-        moves = self.moved(first, second)
+        moves = [(*astuple(move), move.places) for move in self.moved(first, second)[:_MOST]]
+        ranks = {"first": f"rank by {first}", "second": f"rank by {second}", "places": "places up"}
+        best = {"measure": self.measures, "best": [self._named_best(name) for name in self.measures]}
         return (
-            Table.of(
-                "pairs",
-                self._wide(),
-                {
-                    "measure": "measure",
-                    "other": "with",
-                    **{name: _HEADERS.get(name, _TITLES[name]) for name in self.correlation[:1]},
-                    "resampled_low": low,
-                    "resampled_high": high,
-                    **{name: _HEADERS.get(name, _TITLES[name]) for name in self.correlation[1:]},
-                    "moved": "who moved most",
-                },
-            ),
-            Table.of(
-                "coefficients",
-                self.to_frame(),
-                {
-                    "measure": "measure",
-                    "other": "with",
-                    "correlation": "correlation",
-                    "value": "value",
-                    "resampled_low": low,
-                    "resampled_high": high,
-                },
-            ),
+            Table.of("pairs", self._wide(), {**wide, "moved": "who moved most"}),
+            Table.of("coefficients", self.to_frame(), long),
             Table.of(
                 "moved",
-                pl.DataFrame(
-                    {
-                        "run": [move.system for move in moves],
-                        "first": [move.first for move in moves],
-                        "second": [move.second for move in moves],
-                        "places": [move.places for move in moves],
-                    }
-                ).head(_MOST),
-                {
-                    "run": "run",
-                    "first": (f"rank by {first}", "level"),
-                    "second": (f"rank by {second}", "level"),
-                    "places": ("places up", "level"),
-                },
+                pl.DataFrame(moves, schema=["run", *ranks], orient="row"),
+                {"run": "run", **{name: (header, "level") for name, header in ranks.items()}},
                 title=f"Runs that move most between {first} and {second}:",
             ),
-            Table.of(
-                "best",
-                pl.DataFrame({"measure": self.measures, "best": [self._named_best(name) for name in self.measures]}),
-            ),
+            Table.of("best", pl.DataFrame(best)),
             Table.of(
                 "runs", self._runs(), {"measure": "measure", "run": "run", "score": "mean", "rank": ("rank", "level")}
             ),
@@ -285,58 +253,39 @@ class Agreement(Result):
 
     def _runs(self) -> pl.DataFrame:
         """One row per measure and run: its mean score and its rank."""
-        number = len(self.systems)
-        return pl.DataFrame(
-            {
-                "measure": [measure for measure in self.measures for _ in range(number)],
-                "run": self.systems * len(self.measures),
-                "score": self.scores.ravel(),
-                "rank": self.ranks.ravel(),
-            }
+        return pl.concat(
+            pl.DataFrame({"measure": measure, "run": self.systems, "score": scores, "rank": ranks})
+            for measure, scores, ranks in zip(self.measures, self.scores, self.ranks, strict=True)
         )
 
     def _notes(self) -> tuple[Note, ...]:
-        notes = [
-            Note(
-                "no-direction", name, f"{name} does not say which run is better: runs are ordered by its higher scores."
-            )
-            for name, higher in zip(self.measures, self.higher, strict=True)
-            if higher == "neither"
-        ]
-        for name, ranks in zip(self.measures, self.ranks, strict=True):
-            if (ranks == ranks[0]).all():
-                notes.append(Note("all-tied", name, f"By {name}, all runs are tied: it has no order to agree with."))
-        if len(self.systems) < _FEW:
-            notes.append(
-                Note("few-runs", "", f"Orders of only {len(self.systems)} runs easily agree, or disagree, by chance.")
-            )
-        return tuple(notes)
+        measures = list(zip(self.measures, self.higher, self.ranks, strict=True))
+        no_direction = "{} does not say which run is better: runs are ordered by its higher scores."
+        notes = [Note("no-direction", name, no_direction.format(name)) for name, h, _ in measures if h == "neither"]
+        tied = "By {}, all runs are tied: it has no order to agree with."
+        notes += [Note("all-tied", name, tied.format(name)) for name, _, ranks in measures if (ranks == ranks[0]).all()]
+        few = f"Orders of only {len(self.systems)} runs easily agree, or disagree, by chance."
+        return (*notes, *([Note("few-runs", "", few)] if len(self.systems) < _FEW else []))
 
     def to_frame(self) -> pl.DataFrame:
         """Long: measure, other, correlation, value, resampled_low, resampled_high; one row per pair and coefficient."""
-        columns = ("measure", "other", "correlation", "value", "resampled_low", "resampled_high")
-        rows = [(f.first, f.second, f.correlation, f.value, f.resampled_low, f.resampled_high) for f in self.pairs]
-        types = [pl.String] * 3 + [pl.Float64] * 3
-        return pl.DataFrame(rows, schema=list(zip(columns, types, strict=True)), orient="row")
+        return pl.DataFrame(map(asdict, self.pairs)).rename({"first": "measure", "second": "other"})
 
     def chart(self) -> altair.TopLevelMixin:
         """Of two measures the ranks of all runs; of more a map of how far each two agree."""
         if len(self.measures) == 2:
             first, second = self.measures
             found = self.between(first, second)
-            moves = [(move.system, move.first, move.second) for move in self.moved(first, second)]
+            moves = [astuple(move) for move in self.moved(first, second)]
             value = "is undefined, all systems are tied" if np.isnan(found.value) else f"{found.value:.3f}"
             title = f"Who moved, the best at the top right: {_TITLES[found.correlation]} {value}"
             return ranks_chart(first, second, moves, title=title)
         shown = self.correlation[0]
-        cells = [
-            (*names, found.value, found.resampled_low, found.resampled_high)
-            for found in self._shown()
-            for names in ((found.first, found.second), (found.second, found.first))
-        ]
-        frame = pl.DataFrame(cells, schema=["measure", "other", "value", "low", "high"], orient="row")
+        frame = self.to_frame().filter(pl.col("correlation") == shown)
+        frame = frame.rename({"resampled_low": "low", "resampled_high": "high"})
+        cells = pl.concat([frame, frame.with_columns(measure="other", other="measure")])
         title = f"How far measures agree on the order of {len(self.systems)} systems"
-        return map_chart(frame, what=_TITLES[shown], high_is_far=shown == "rms", ends=self.ends(), title=title)
+        return map_chart(cells, what=_TITLES[shown], high_is_far=shown == "rms", ends=self.ends(), title=title)
 
     def ends(self) -> tuple[str, str]:
         """What to call the two ends of the resampled values: resampled 2.5 %, resampled 97.5 %."""

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from gainful.analyses.boundedness import Lists, Norm
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import check_choice
 from gainful.results import Note, Result, Settings, Table, plural
@@ -197,26 +197,21 @@ class Boundedness(Result):
         with np.errstate(divide="ignore", invalid="ignore"):
             org = np.where(defined & self.counted, self.achieved / ideal, np.nan)
             slack = np.where(defined, noise / np.abs(ideal), 0.0)
-        topics = self.counted.sum(axis=1)
-        rows = []
-        for at, cutoff in enumerate(self.cutoffs):
-            for s, run in enumerate(self.systems):
-                unbounded = int(over[at, s].sum() + under[at, s].sum())
-                rows.append(
-                    {
-                        "cutoff": cutoff,
-                        "run": run,
-                        "topics": int(topics[s]),
-                        "over": int(over[at, s].sum()),
-                        "under": int(under[at, s].sum()),
-                        "share": unbounded / int(topics[s]) if topics[s] else float("nan"),
-                        "org_below_0": int((org[at, s] < -slack[at, 0]).sum()),
-                        "org_above_1": int((org[at, s] > 1.0 + slack[at, 0]).sum()),
-                    }
-                )
-        types = {"cutoff": pl.Int64, "run": pl.String, "topics": pl.Int64, "over": pl.Int64, "under": pl.Int64}
-        types |= {"share": pl.Float64, "org_below_0": pl.Int64, "org_above_1": pl.Int64}
-        return pl.DataFrame(rows, schema=types)
+        topics = np.tile(self.counted.sum(axis=1), len(self.cutoffs))
+        many, few = (outside.sum(axis=2).ravel() for outside in (over, under))
+        share = np.where(topics > 0, (many + few) / np.maximum(topics, 1), np.nan)
+        return pl.DataFrame(
+            {
+                "cutoff": np.repeat(np.array(self.cutoffs, np.int64), len(self.systems)),
+                "run": pl.Series(self.systems * len(self.cutoffs), dtype=pl.String),
+                "topics": topics,
+                "over": many,
+                "under": few,
+                "share": share,
+                "org_below_0": (org < -slack).sum(axis=2).ravel(),
+                "org_above_1": (org > 1.0 + slack).sum(axis=2).ravel(),
+            }
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """One row per cutoff and topic: best and worst DCG, the lowest and highest of every norm over both lists."""
@@ -237,13 +232,10 @@ class Boundedness(Result):
         return pl.DataFrame(columns)
 
     def _content(self) -> dict[str, Any]:
-        return {
-            "shares": self.shares().to_dicts(),
-            "runs": self.runs().to_dicts(),
-            "topics": self.to_frame().to_dicts(),
-            "label_gains": {f"{label:g}": float(gain) for label, gain in self.label_gains.items()},
-            "unused_labels": list(self.unused),
-        }
+        gains = {f"{label:g}": float(gain) for label, gain in self.label_gains.items()}
+        tables = {"shares": self.shares(), "runs": self.runs(), "topics": self.to_frame()}
+        content = {name: frame.to_dicts() for name, frame in tables.items()}
+        return {**content, "label_gains": gains, "unused_labels": list(self.unused)}
 
     def chart(self) -> altair.TopLevelMixin:
         """Topics by how low nDCG_org can fall, one line per cutoff, with rules at 0 and -1."""
@@ -268,12 +260,12 @@ class Boundedness(Result):
                 ),
                 y=alt.Y("lowest:Q", title=title, scale=scale),
                 color=alt.Color("cutoff:N", title="cutoff", sort=None),
-                tooltip=[
-                    alt.Tooltip("query_id:N", title="topic"),
+                tooltip=tips(
+                    ("query_id:N", "topic"),
                     "cutoff:N",
-                    alt.Tooltip("lowest:Q", title="lowest nDCGorg", format=".3f"),
-                    alt.Tooltip("highest:Q", title="highest", format=".3f"),
-                ],
+                    ("lowest:Q", "lowest nDCGorg", ".3f"),
+                    ("highest:Q", "highest", ".3f"),
+                ),
             )
         )
         rules = [

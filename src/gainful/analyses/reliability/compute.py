@@ -32,9 +32,9 @@ def _of(matrix: ScoreMatrix, confidence: float) -> MeasureReliability:
         measure=matrix.measure,
         runs=len(matrix.systems),
         topics=len(matrix.topics),
-        mean_squares=Components(run=float(squares.rows), topic=float(squares.columns), rest=float(squares.residual)),
-        raw=Components(run=run, topic=topic, rest=rest),
-        variances=Components(run=max(run, 0.0), topic=max(topic, 0.0), rest=rest),
+        mean_squares=Components(float(squares.rows), float(squares.columns), float(squares.residual)),
+        raw=Components(run, topic, rest),
+        variances=Components(max(run, 0.0), max(topic, 0.0), rest),
         ratios={name: Estimate(*(float(end) for end in ends)) for name, ends in ratios.items()},
     )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 Coefficient = Literal["phi", "erho2"]
 _COEFFICIENTS: tuple[Coefficient, ...] = ("erho2", "phi")
+# What columns with one number for runs, topics and the rest are called, and where it is found.
+_PARTS = {"ms": "mean_squares", "raw": "raw", "variance": "variances", "share": "shares"}
 _TITLES = {"phi": "Φ: reliability of scores", "erho2": "Eρ²: reliability of the order of runs"}
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A number and the ends of its confidence interval; NaN where undefined."""
 
     value: float
@@ -35,8 +36,7 @@ class Estimate:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class TopicsFor:
+class TopicsFor(NamedTuple):
     """How many topics reach a target; None where no number of them does."""
 
     value: int | None  # by the estimated variances
@@ -45,8 +45,7 @@ class TopicsFor:
     high: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Components:
+class Components(NamedTuple):
     """One number each for runs, topics and the rest (run × topic, and error)."""
 
     run: float
@@ -70,9 +69,8 @@ class MeasureReliability:
     @property
     def shares(self) -> Components:
         """Each component's share of the variance; NaN if there is none."""
-        parts = asdict(self.variances)
-        total = sum(parts.values())
-        return Components(**{name: part / total if total else math.nan for name, part in parts.items()})
+        total = sum(self.variances)
+        return Components(*(part / total if total else math.nan for part in self.variances))
 
     @property
     def phi(self) -> Estimate:
@@ -88,18 +86,15 @@ class MeasureReliability:
         """A coefficient for another number of topics."""
         return Estimate(*(float(ends[0]) for ends in self.curve([topics], coefficient)))
 
-    def curve(
-        self, sizes: Sequence[int], coefficient: Coefficient = "phi"
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def curve(self, sizes: Sequence[int], coefficient: Coefficient = "phi") -> tuple[FloatArray, ...]:
         """A coefficient, the lower and the upper end of its interval, for each of many numbers of topics."""
-        _check_coefficient(coefficient)
+        check_choice("coefficient", coefficient, _TITLES)
         n = np.array(check_sizes(sizes), np.float64)
-        ratio = self.ratios[coefficient]
-        return reliability_of(ratio.value, n), reliability_of(ratio.low, n), reliability_of(ratio.high, n)
+        return tuple(reliability_of(ratio, n) for ratio in self.ratios[coefficient])
 
     def topics_needed(self, target: float = 0.95, coefficient: Coefficient = "phi") -> TopicsFor:
         """The smallest number of topics for which a coefficient reaches a target."""
-        _check_coefficient(coefficient)
+        check_choice("coefficient", coefficient, _TITLES)
         check_share("target", target)
         ratio = self.ratios[coefficient]
         return TopicsFor(*(_topics_for(target, r) for r in (ratio.value, ratio.high, ratio.low)))
@@ -182,42 +177,31 @@ class Reliability(Result):
         numbers = self.to_frame()
         both: dict[str, Any] = {}
         for name, sign in (("phi", "Φ"), ("erho2", "Eρ²")):
-            both |= {name: sign, f"{name}_low": "from", f"{name}_high": "to"}
-        needed = {
-            "topics_for_phi": f"topics for Φ {target:g}",
-            "topics_for_phi_low": "from",
-            "topics_for_phi_high": "to",
-            "topics_for_erho2": f"topics for Eρ² {target:g}",
-        }
-        parts = {f"{kind}_{part}" for kind in ("ms", "raw", "variance", "share") for part in ("run", "topic", "rest")}
+            both |= zip(_ends(name), (sign, "from", "to"), strict=True)
+        needed = dict(zip(_ends("topics_for_phi"), (f"topics for Φ {target:g}", "from", "to"), strict=True))
+        needed["topics_for_erho2"] = f"topics for Eρ² {target:g}"
+        parts = [f"{kind}_{part}" for kind in _PARTS for part in Components._fields]
         variances = {
-            "variance_run": ("variance: runs", "variance"),
-            "variance_topic": ("topics", "variance"),
-            "variance_rest": ("rest", "variance"),
-            "share_run": ("share: runs", "share"),
-            "share_topic": ("topics", "share"),
-            "share_rest": ("rest", "share"),
+            f"{kind}_{part}": (f"{kind}: {header}" if part == "run" else header, kind)
+            for kind in ("variance", "share")
+            for part, header in zip(Components._fields, ("runs", "topics", "rest"), strict=True)
         }
+        first = {"measure": "measure", "topics": "topics"}
         return (
             Table.of(
                 "coefficients",
                 numbers.drop(parts),
-                {"measure": "measure", "topics": "topics", **both, **needed},
+                {**first, **both, **needed},
                 title="Φ: would other topics give the same scores? Eρ²: the same order of runs? 1 is the best. "
                 "Intervals: Φ by Arteaga et al., Eρ² by Feldt.",
             ),
             Table.of(
                 "variances",
-                numbers.select("measure", *(name for name in numbers.columns if name in parts)),
+                numbers.select("measure", *parts),
                 {"measure": "measure", **variances},
                 title="Where the variance of the scores comes from (two-way variance components):",
             ),
-            Table.of(
-                "curve",
-                self.curve(),
-                {"measure": "measure", "topics": "topics", **both},
-                title="With other numbers of topics:",
-            ),
+            Table.of("curve", self.curve(), {**first, **both}, title="With other numbers of topics:"),
         )
 
     def compact(self) -> tuple[Table, ...]:
@@ -229,19 +213,14 @@ class Reliability(Result):
 
     def to_frame(self) -> pl.DataFrame:
         """All numbers: one row per measure."""
-        rows: list[dict[str, object]] = []
+        rows: list[dict[str, Any]] = []
         for m in self.measures:
-            row: dict[str, object] = {"measure": m.measure, "runs": m.runs, "topics": m.topics}
-            for label, parts in (
-                ("ms", m.mean_squares),
-                ("raw", m.raw),
-                ("variance", m.variances),
-                ("share", m.shares),
-            ):
-                row |= {f"{label}_{name}": value for name, value in asdict(parts).items()}
+            row: dict[str, Any] = {"measure": m.measure, "runs": m.runs, "topics": m.topics}
+            for label, name in _PARTS.items():
+                row |= {f"{label}_{part}": value for part, value in getattr(m, name)._asdict().items()}
             for label in _COEFFICIENTS:
-                row |= _flat(label, asdict(m.at(m.topics, label)))
-                row |= _flat(f"topics_for_{label}", asdict(m.topics_needed(self.settings["target"], label)))
+                row |= zip(_ends(label), m.at(m.topics, label), strict=True)
+                row |= zip(_ends(f"topics_for_{label}"), m.topics_needed(self.settings["target"], label), strict=True)
             rows.append(row)
         whole = [name for name in rows[0] if name.startswith("topics")]
         return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=dict.fromkeys(whole, pl.Int64))
@@ -250,10 +229,9 @@ class Reliability(Result):
         """One row per measure and number of topics: Eρ² and Φ with the ends of their intervals."""
         frames = []
         for m in self.measures:
-            columns: dict[str, object] = {"measure": [m.measure] * len(self.sizes), "topics": list(self.sizes)}
+            columns: dict[str, Any] = {"measure": m.measure, "topics": list(self.sizes)}
             for label in _COEFFICIENTS:
-                names = (label, f"{label}_low", f"{label}_high")
-                columns |= dict(zip(names, m.curve(self.sizes, label), strict=True))
+                columns |= zip(_ends(label), m.curve(self.sizes, label), strict=True)
             frames.append(pl.DataFrame(columns))
         return pl.concat(frames)
 
@@ -265,14 +243,11 @@ class Reliability(Result):
         coefficient
             ``phi`` or ``erho2``.
         """
-        _check_coefficient(coefficient)
-        low, high = f"{coefficient}_low", f"{coefficient}_high"
+        check_choice("coefficient", coefficient, _TITLES)
+        _, low, high = _ends(coefficient)
         columns = ["measure", "topics", coefficient, low, high]
-        observed = pl.DataFrame(
-            [(m.measure, m.topics, *astuple(m.at(m.topics, coefficient))) for m in self.measures],
-            schema=columns,
-            orient="row",
-        )
+        rows = [(m.measure, m.topics, *m.at(m.topics, coefficient)) for m in self.measures]
+        observed = pl.DataFrame(rows, schema=columns, orient="row")
         target, share = self.settings["target"], f"{self.settings['confidence']:.0%}"
         return topics_chart(
             self.curve().select(columns).with_columns(pl.col(pl.Float64).round(4)).fill_nan(None),
@@ -296,9 +271,6 @@ def _topics_for(target: float, ratio: float) -> int | None:
     return max(1, math.ceil(needed * (1.0 - 1e-12)))
 
 
-def _flat(label: str, ends: dict[str, Any]) -> dict[str, object]:
-    return {label: ends["value"], f"{label}_low": ends["low"], f"{label}_high": ends["high"]}
-
-
-def _check_coefficient(coefficient: str) -> None:
-    check_choice("coefficient", coefficient, _TITLES)
+def _ends(label: str) -> tuple[str, str, str]:
+    """The columns of a number and of both ends of its interval."""
+    return label, f"{label}_low", f"{label}_high"

@@ -70,12 +70,10 @@ def sensitivity(
     >>> round(found["score", "t"].discriminative_power(0.05), 3)
     0.667
     """
-    from gainful.analyses.sensitivity.compute import checked, tests_of
-    from gainful.analyses.sensitivity.result import Sensitivity
+    from gainful.analyses.sensitivity.compute import checked, computed
     from gainful.engine import open_engine
 
     methods = checked(methods, alpha, resamples)
     with open_engine(options.get("engine", "local")) as work:
         scores = scores_of(source, runs, measures, options)
-        tests = tests_of(scores, methods, resamples=resamples, seed=seed, gaps=gaps, apply=work.map)
-    return Sensitivity(tests=tests, settings=settings_of(sensitivity, locals(), scores))
+        return computed(scores, settings_of(sensitivity, locals(), scores), work)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from gainful.analyses.sensitivity import Method
-from gainful.analyses.sensitivity.result import PairTests
+from gainful.analyses.sensitivity.result import PairTests, Sensitivity
 from gainful.checks import check_share
 from gainful.data.complete import complete_matrices
-from gainful.data.policies import Gaps
 from gainful.data.scores import ScoreMatrix, Scores
+from gainful.engine import Work
 from gainful.errors import GainfulError, check_choice
-from gainful.parallel import Apply
+from gainful.results import Settings
 from gainful.stats.choices import Variant
 from gainful.stats.paired import bootstrap, pairs, rounding, square, t_test, tukey_all, wilcoxon
 from gainful.stats.resample import FloatArray, check_resamples
@@ -32,23 +32,17 @@ def checked(methods: Method | Sequence[Method], alpha: float, resamples: int) ->
     return tuple(dict.fromkeys(chosen))
 
 
-def tests_of(
-    scores: Scores, methods: Sequence[Method], *, resamples: int, seed: int, gaps: Gaps, apply: Apply
-) -> tuple[PairTests, ...]:
-    """One entry per measure and method; parameters as for `sensitivity`, and what goes through pieces of work."""
-    matrices = zip(complete_matrices(scores, gaps=gaps), scores.higher, strict=True)
-    todo = [(matrix, higher, method) for matrix, higher in matrices for method in methods]
-    dealt = [matrix.values for matrix, _, method in todo if method == "tukey"]
-    tukey = iter(tukey_all(dealt, resamples=resamples, seed=seed, apply=apply))
-    return tuple(
-        _tests(
-            matrix,
-            higher,
-            method,
-            next(tukey).p() if method == "tukey" else _levels(matrix.values, method, resamples, seed, apply),
-        )
+def computed(scores: Scores, settings: Settings, work: Work) -> Sensitivity:
+    """The significance of all pairs, by the settings of `gainful.sensitivity`."""
+    more: Any = {"resamples": settings["resamples"], "seed": settings["seed"], "apply": work.map}
+    matrices = zip(complete_matrices(scores, gaps=settings["gaps"]), scores.higher, strict=True)
+    todo = [(matrix, higher, method) for matrix, higher in matrices for method in settings["methods"]]
+    tukey = iter(tukey_all([matrix.values for matrix, _, method in todo if method == "tukey"], **more))
+    tests = [
+        _tests(matrix, higher, method, next(tukey).p() if method == "tukey" else _levels(matrix.values, method, more))
         for matrix, higher, method in todo
-    )
+    ]
+    return Sensitivity(tests=tuple(tests), settings=settings)
 
 
 def _tests(matrix: ScoreMatrix, higher: str, method: Method, asl: FloatArray) -> PairTests:
@@ -68,16 +62,11 @@ def _tests(matrix: ScoreMatrix, higher: str, method: Method, asl: FloatArray) ->
     )
 
 
-def _levels(
-    values: FloatArray, method: Literal[Variant, "t", "wilcoxon"], resamples: int, seed: int, apply: Apply
-) -> FloatArray:
+def _levels(values: FloatArray, method: Literal[Variant, "t", "wilcoxon"], more: Any) -> FloatArray:
     match method:
         case "t":
             return t_test(values)
         case "wilcoxon":
             return wilcoxon(values)
         case _:
-            found = bootstrap(
-                values, variant=method, without_variance="zero", resamples=resamples, seed=seed, apply=apply
-            )
-            return found.share()
+            return bootstrap(values, variant=method, without_variance="zero", **more).share()

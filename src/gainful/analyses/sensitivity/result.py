@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from gainful.analyses.sensitivity import Method
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.checks import check_share
 from gainful.errors import GainfulError
 from gainful.results import Note, Result, Settings, Table, listed, plural
@@ -132,16 +132,17 @@ class Sensitivity(Result):
         """Per measure and method the share of the pairs that is told apart; then all pairs."""
         alpha = self.settings["alpha"]
         rows = [
-            {
-                "measure": test.measure,
-                "method": test.method,
-                "pairs": len(test.curve()),
-                "told_apart": test.discriminative_power(alpha),
-                "detectable_difference": test.detectable_difference(alpha),
-            }
-            for test in self.tests
+            (
+                one.measure,
+                one.method,
+                len(one.curve()),
+                one.discriminative_power(alpha),
+                one.detectable_difference(alpha),
+            )
+            for one in self.tests
         ]
-        frame = pl.DataFrame(rows, schema_overrides={"detectable_difference": pl.Float64})
+        kinds = {"measure": pl.String, "method": pl.String, "pairs": pl.Int64, "told_apart": pl.Float64}
+        frame = pl.DataFrame(rows, schema={**kinds, "detectable_difference": pl.Float64}, orient="row")
         headers = {
             **{name: name for name in ("measure", "method", "pairs")},
             "told_apart": (f"told apart (α={alpha:g})", "share"),
@@ -178,16 +179,9 @@ class Sensitivity(Result):
         for test in self.tests:
             first, second = pairs(len(test.systems))
             names = pl.Series(test.systems, dtype=pl.String)
-            frames.append(
-                pl.DataFrame(
-                    {
-                        "run": names.gather(first),
-                        "other": names.gather(second),
-                        "difference": test.difference[first, second],
-                        "asl": test.asl[first, second],
-                    }
-                ).select(pl.lit(test.measure).alias("measure"), pl.lit(test.method).alias("method"), pl.all())
-            )
+            columns = {"run": names.gather(first), "other": names.gather(second)}
+            numbers = {"difference": test.difference[first, second], "asl": test.asl[first, second]}
+            frames.append(pl.DataFrame({"measure": test.measure, "method": test.method, **columns, **numbers}))
         return pl.concat(frames)
 
     def _content(self) -> dict[str, Any]:
@@ -213,14 +207,14 @@ class Sensitivity(Result):
             curve = test.curve()
             at = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), _POINTS)).astype(int))
             share = np.concatenate([[0.0], (at + 1) / len(curve)])
-            points = pl.DataFrame({"share": share, "asl": curve[[0, *at]]})
-            frames.append(points.with_columns(measure=pl.lit(test.measure), method=pl.lit(test.method)))
+            points = {"share": share, "asl": curve[[0, *at]]}
+            frames.append(pl.DataFrame({"measure": test.measure, "method": test.method, **points}))
         share = alt.X("share:Q", title="share of the pairs of runs", axis=alt.Axis(format="%"))
         base = alt.Chart(pl.concat(frames)).encode(
             x=share.scale(domain=[0, 1]),
             y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("measure:N", title="measure", sort=None),
-            tooltip=["measure:N", "method:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
+            tooltip=tips("measure:N", "method:N", ("share:Q", "share", ".1%"), ("asl:Q", "asl", ".4f")),
         )
         # The i-th pair holds the share from i - 1 to i: a line crosses the rule at the share that is told apart.
         dash = alt.StrokeDash("method:N", title="method", sort=None)

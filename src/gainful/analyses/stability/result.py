@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gainful.analyses.per_measure import of_measure, of_others
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.errors import GainfulError
 from gainful.results import Note, Result, Settings, Table, plural
 
@@ -117,26 +117,22 @@ class Stability(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Per measure the error rate at the largest size, and the topics for some rates; then all sizes."""
-        last = self.curves[0].sizes[-1]
-        rows = [
-            (curve.measure, last, curve.error[-1], curve.ties[-1], *(curve.size_for(rate) for rate in _RATES))
-            for curve in self.curves
-        ]
-        numbers = {f"topics_for_{rate:g}": pl.Int64 for rate in _RATES}
-        schema: dict[str, Any] = {"measure": pl.String, "topics": pl.Int64, "error": pl.Float64, "ties": pl.Float64}
-        headers: dict[str, Any] = {"measure": "measure", "topics": "topics drawn", "error": ("error rate", "share")}
-        headers |= {
-            "ties": ("ties", "share"),
-            **{f"topics_for_{rate:g}": f"topics: error ≤ {rate:g}" for rate in _RATES},
+        curves, sizes = self.curves, list(self.curves[0].sizes)
+        columns: dict[str, Any] = {
+            "measure": [curve.measure for curve in curves],
+            "topics": sizes[-1],
+            "error": [curve.error[-1] for curve in curves],
+            "ties": [curve.ties[-1] for curve in curves],
         }
-        wide = {f"error of {curve.measure}": list(curve.error) for curve in self.curves}
+        headers: dict[str, Any] = {"measure": "measure", "topics": "topics drawn", "error": ("error rate", "share")}
+        headers["ties"] = ("ties", "share")
+        for rate in _RATES:
+            columns[f"topics_for_{rate:g}"] = pl.Series([curve.size_for(rate) for curve in curves], dtype=pl.Int64)
+            headers[f"topics_for_{rate:g}"] = f"topics: error ≤ {rate:g}"
+        wide = pl.DataFrame({"topics": sizes, **{f"error of {curve.measure}": list(curve.error) for curve in curves}})
         return (
-            Table.of("measures", pl.DataFrame(rows, schema={**schema, **numbers}, orient="row"), headers),
-            Table.of(
-                "sizes",
-                pl.DataFrame({"topics": list(self.curves[0].sizes), **wide}),
-                title="Error rates by number of topics drawn:",
-            ),
+            Table.of("measures", pl.DataFrame(columns), headers),
+            Table.of("sizes", wide, title="Error rates by number of topics drawn:"),
         )
 
     def compact(self) -> tuple[Table, ...]:
@@ -147,36 +143,25 @@ class Stability(Result):
         return {"measures": self.tables()[0].frame.to_dicts(), "curves": self.to_frame().to_dicts()}
 
     def _notes(self) -> tuple[Note, ...]:
-        notes = [
-            Note(
-                "all-tied",
-                curve.measure,
-                f"By {curve.measure}, no draw tells any two runs apart, as all scores are the same within the "
-                "fuzziness: an error rate of 0 says nothing here.",
-            )
-            for curve in self.curves
-            if curve.all_tied
-        ]
+        nothing = (
+            "By {}, no draw tells any two runs apart, as all scores are the same within the fuzziness: an error rate "
+            "of 0 says nothing here."
+        )
+        notes = [Note("all-tied", one.measure, nothing.format(one.measure)) for one in self.curves if one.all_tied]
         if self.settings["by"] == "mean" and self.curves[0].sizes[-1] > self.topics // 2:
-            notes.append(
-                Note(
-                    "shared-topics",
-                    "",
-                    f"Draws of more than half of the {self.topics} topics share so many that their error rates are too "
-                    f"low; at {self.topics} it is 0 by construction.",
-                )
+            text = (
+                f"Draws of more than half of the {self.topics} topics share so many that their error rates are too "
+                f"low; at {self.topics} it is 0 by construction."
             )
+            notes.append(Note("shared-topics", "", text))
         return tuple(notes)
 
     def to_frame(self) -> pl.DataFrame:
         """Long: measure, topics, error, ties; one row per measure and size."""
-        rows = [
-            (curve.measure, *cells)
-            for curve in self.curves
-            for cells in zip(curve.sizes, curve.error, curve.ties, strict=True)
-        ]
-        schema = {"measure": pl.String, "topics": pl.Int64, "error": pl.Float64, "ties": pl.Float64}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        return pl.concat(
+            pl.DataFrame({"measure": one.measure, "topics": one.sizes, "error": one.error, "ties": one.ties})
+            for one in self.curves
+        )
 
     def chart(self) -> altair.TopLevelMixin:
         """The error rate against the number of topics, one line per measure: the lower, the more stable."""
@@ -188,12 +173,12 @@ class Stability(Result):
                 x=alt.X("topics:Q", title="topics drawn", axis=alt.Axis(tickMinStep=1)),
                 y=alt.Y("error:Q", title="error rate", axis=alt.Axis(format="%")),
                 color=alt.Color("measure:N", title="measure", sort=None),
-                tooltip=[
-                    alt.Tooltip("measure:N"),
-                    alt.Tooltip("topics:Q", title="topics drawn"),
-                    alt.Tooltip("error:Q", title="error rate", format=".2%"),
-                    alt.Tooltip("ties:Q", title="ties", format=".1%"),
-                ],
+                tooltip=tips(
+                    "measure:N",
+                    ("topics:Q", "topics drawn"),
+                    ("error:Q", "error rate", ".2%"),
+                    ("ties:Q", "ties", ".1%"),
+                ),
             )
         )
         pairs = self.settings["by"] == "mean"

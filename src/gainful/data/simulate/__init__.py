@@ -57,16 +57,7 @@ def simulate(
     >>> len(collection.runs), collection.qrels.topics
     (8, ['101', '102', '103', '104', '105'])
     """
+    given = locals()
     from gainful.data.simulate.collection import draw
 
-    return draw(
-        topics=topics,
-        systems=systems,
-        depth=depth,
-        pool_depth=pool_depth,
-        contributors=contributors,
-        team_size=team_size,
-        spam=spam,
-        missing=missing,
-        seed=seed,
-    )
+    return draw(given)

@@ -23,6 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -140,32 +142,10 @@ class Collection:
         }
 
 
-def draw(
-    *,
-    topics: int,
-    systems: int,
-    depth: int,
-    pool_depth: int,
-    contributors: int | None,
-    team_size: int,
-    spam: float,
-    missing: float,
-    seed: int,
-) -> Collection:
-    """What `simulate` returns, with all of its parameters given."""
-    systems = _integer("systems", systems, 1)
-    contributors = systems if contributors is None else _integer("contributors", contributors, 1, systems)
-    settings: dict[str, int | float] = {
-        "topics": _integer("topics", topics, 1),
-        "systems": systems,
-        "depth": _integer("depth", depth, 1),
-        "pool_depth": _integer("pool_depth", pool_depth, 1),
-        "contributors": contributors,
-        "team_size": _integer("team_size", team_size, 1),
-        "spam": _share("spam", spam),
-        "missing": _share("missing", missing),
-        "seed": _integer("seed", seed, 0),
-    }
+def draw(given: Mapping[str, Any]) -> Collection:
+    """What `simulate` returns, by its parameters."""
+    settings = {name: _checked(name, value, given) for name, value in given.items()}
+    topics, systems, depth, pool_depth, contributors, team_size, spam, missing, seed = settings.values()
     rng = np.random.default_rng(seed)
     field = _draw_systems(rng, systems, team_size, contributors)
     candidates = max(CANDIDATES_MIN, CANDIDATES_PER_RANK * depth)
@@ -334,15 +314,18 @@ def _label_frame(labels: npt.NDArray[np.int8], returned: npt.NDArray[np.bool_]) 
     )
 
 
-def _integer(name: str, value: object, low: int, high: int | None = None) -> int:
-    top = np.inf if high is None else high
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= top:
-        return int(value)
-    wanted = f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
-    raise GainfulError(f"The {name!r} parameter must be {wanted}, got {value!r} instead.")
-
-
-def _share(name: str, value: object) -> float:
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool) and 0 <= value < 1:
-        return float(value)
-    raise GainfulError(f"The {name!r} parameter must be a number >= 0 and < 1, got {value!r} instead.")
+def _checked(name: str, value: Any, given: Mapping[str, Any]) -> Any:
+    """The value of a parameter as a Python number; refuses a wrong one."""
+    share = name in ("spam", "missing")
+    if share:
+        ok, wanted = isinstance(value, Real) and 0 <= float(value) < 1, "a number >= 0 and < 1"
+    elif name == "contributors":
+        most = _checked("systems", given["systems"], given)
+        value = most if value is None else value
+        ok, wanted = isinstance(value, Integral) and 1 <= int(value) <= most, f"an integer from 1 to {most}"
+    else:
+        least = 0 if name == "seed" else 1
+        ok, wanted = isinstance(value, Integral) and least <= int(value), f"an integer >= {least}"
+    if not ok or isinstance(value, bool):
+        raise GainfulError(f"The {name!r} parameter must be {wanted}, got {value!r} instead.")
+    return float(value) if share else int(value)

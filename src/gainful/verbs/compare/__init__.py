@@ -85,19 +85,8 @@ def compare(
     check(test, correction, alpha, interval, confidence, resamples, seed)
     with open_engine(options.get("engine", "local")) as work:
         scores = scores_of(source, runs, measures, options)
-        found = contrasts_of(
-            scores,
-            baseline=baseline,
-            test=test,
-            correction=correction,
-            alpha=alpha,
-            interval=interval,
-            confidence=confidence,
-            resamples=resamples,
-            seed=seed,
-            gaps=gaps,
-            apply=work.map,
-        )
-    settings = settings_of(compare, {**locals(), **used(test, interval)}, scores)
-    settings = replace(settings, notes=(*settings.notes, *unused_correction(test, correction)))
+        asked = settings_of(compare, locals(), scores)
+        found = contrasts_of(scores, asked, apply=work.map)
+    notes = (*asked.notes, *unused_correction(test, correction))
+    settings = replace(asked, given={**asked, **used(test, interval)}, notes=notes)
     return Comparison(systems=scores.systems, contrasts=found, settings=settings)

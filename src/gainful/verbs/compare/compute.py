@@ -7,11 +7,10 @@ from typing import Any, get_args
 import numpy as np
 
 from gainful.data.complete import complete_matrices
-from gainful.data.policies import Gaps
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import check_choice, setting
 from gainful.parallel import Apply
-from gainful.results import Note
+from gainful.results import Note, Settings
 from gainful.stats.choices import Correction, Interval, Test
 from gainful.stats.corrections import corrected
 from gainful.stats.intervals import check_confidence, mean_interval
@@ -46,23 +45,11 @@ def check(
     generator(seed)
 
 
-def contrasts_of(
-    scores: Scores,
-    *,
-    baseline: str | None,
-    test: Test,
-    correction: Correction,
-    alpha: float,
-    interval: Interval,
-    confidence: float,
-    resamples: int,
-    seed: int,
-    gaps: Gaps,
-    apply: Apply,
-) -> tuple[Contrasts, ...]:
-    """The runs and pairs under every measure; parameters as for `compare`, and what goes through pieces of work."""
+def contrasts_of(scores: Scores, asked: Settings, *, apply: Apply) -> tuple[Contrasts, ...]:
+    """The runs and pairs under every measure, by what was asked of `compare`; `apply` is what goes through pieces."""
+    test, baseline, drawn = asked["test"], asked["baseline"], {"resamples": asked["resamples"], "seed": asked["seed"]}
     against = None if baseline is None else place_of(baseline, scores.systems, "baseline")
-    matrices = complete_matrices(scores, gaps=gaps)
+    matrices = complete_matrices(scores, gaps=asked["gaps"])
 
     def contrasts(matrix: ScoreMatrix, higher: str, summary: str, p: FloatArray) -> Contrasts:
         values = matrix.values
@@ -70,9 +57,8 @@ def contrasts_of(
         z = values[first] - values[second]
         noise = rounding(values, first, second)
         z[np.abs(z) <= noise[:, None]] = 0.0
-        ends = mean_interval(
-            np.concatenate([values, z]), interval, confidence=confidence, resamples=resamples, seed=seed, apply=apply
-        )
+        kind, confidence = asked["interval"], asked["confidence"]
+        ends = mean_interval(np.concatenate([values, z]), kind, confidence=confidence, **drawn, apply=apply)
         (low, difference_low), (high, difference_high) = (np.split(end, [len(values)]) for end in ends)
         p = p[(first, second) if against is None else first]
         gain = -z if higher == "worse" else z
@@ -82,7 +68,7 @@ def contrasts_of(
             measure=matrix.measure,
             higher=higher,
             summary=summary,
-            alpha=alpha,
+            alpha=asked["alpha"],
             topics=matrix.topics,
             values=values,
             mean=values.mean(axis=1),
@@ -99,17 +85,14 @@ def contrasts_of(
             losses=(gain < 0.0).sum(axis=1),
             direction=np.sign(tested).astype(np.int64),
             p=p,
-            p_corrected=p if test == "tukey" else corrected(p, correction),
+            p_corrected=p if test == "tukey" else corrected(p, asked["correction"]),
         )
 
-    values = [matrix.values for matrix in matrices]
-    levels = _levels(values, test, resamples=resamples, seed=seed, against=against, apply=apply)
+    levels = _levels([matrix.values for matrix in matrices], test, against=against, **drawn, apply=apply)
     return tuple(map(contrasts, matrices, scores.higher, scores.summaries, levels))
 
 
-def _levels(
-    matrices: list[FloatArray], test: Test, *, resamples: int, seed: int, against: int | None, apply: Apply
-) -> list[FloatArray]:
+def _levels(matrices: list[FloatArray], test: Test, *, against: int | None, **more: Any) -> list[FloatArray]:
     """The p-values of each measure."""
     match test:
         case "t":
@@ -117,12 +100,10 @@ def _levels(
         case "wilcoxon":
             return [wilcoxon(values, against=against) for values in matrices]
         case "tukey":
-            found = tukey_all(matrices, resamples=resamples, seed=seed, against=against, apply=apply)
+            found = tukey_all(matrices, against=against, **more)
         case _:
             resampled = randomisation if test == "randomisation" else bootstrap
-            found = [
-                resampled(values, resamples=resamples, seed=seed, against=against, apply=apply) for values in matrices
-            ]
+            found = [resampled(values, against=against, **more) for values in matrices]
     return [extremes.p() for extremes in found]
 
 

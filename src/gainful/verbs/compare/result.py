@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from gainful.charts import COLOURS, WIDTH, load_altair, styled
+from gainful.analyses.per_measure import of_measure
+from gainful.charts import COLOURS, WIDTH, load_altair, styled, tips
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
 from gainful.results import Note, Result, Settings, Table, listed
 from gainful.stats.intervals import mean_interval
@@ -82,12 +83,7 @@ class Comparison(Result):
 
     def __getitem__(self, measure: str) -> Contrasts:
         """The runs and pairs under one measure."""
-        names = [one.measure for one in self.contrasts]
-        if measure not in names:
-            raise DataError(
-                f"No comparison by {measure!r}; there are: {', '.join(names)}.{did_you_mean(measure, names)}"
-            )
-        return self.contrasts[names.index(measure)]
+        return of_measure(self.contrasts, measure)
 
     def p(self, measure: str, *, corrected: bool = False) -> FloatArray:
         """Runs × runs: the p-value of each pair, 1 on the diagonal, NaN for a pair that was not tested."""
@@ -174,9 +170,8 @@ class Comparison(Result):
             run, difference, p = self.systems[one.first[at]], float(one.difference[at]), float(one.p_corrected[at])
             means = f"{one.mean[one.first[at]]:.4f} and {one.mean[one.second[at]]:.4f}"
             if margin is None:
-                corrects = (
-                    "" if self.settings["correction"] == "none" else f", correction={self.settings['correction']}"
-                )
+                correction = self.settings["correction"]
+                corrects = "" if correction == "none" else f", correction={correction}"
                 ranks = ", worse by signed ranks, not by the mean" if one.against_the_mean(alpha)[at] else ""
                 why = (
                     f"is worse than {self.baseline!r}: {means}{ranks}, p = {p:.2g} < {alpha:g} "
@@ -219,42 +214,25 @@ class Comparison(Result):
 
     def means(self) -> pl.DataFrame:
         """Of each measure and run: mean, low, high."""
-        runs = pl.Series("run", self.systems, dtype=pl.String)
+        runs = pl.Series(self.systems, dtype=pl.String)
+        columns = ("mean", "low", "high")
         return pl.concat(
-            pl.DataFrame([runs]).select(
-                pl.lit(one.measure).alias("measure"),
-                "run",
-                pl.Series("mean", one.mean),
-                pl.Series("low", one.low),
-                pl.Series("high", one.high),
-            )
+            pl.DataFrame({"measure": one.measure, "run": runs, **{name: getattr(one, name) for name in columns}})
             for one in self.contrasts
         )
 
     def to_frame(self) -> pl.DataFrame:
         """One row per measure and pair: means, difference (run − other), interval, effect, wins, direction, p."""
         names = pl.Series(self.systems, dtype=pl.String)
-        return pl.concat(
-            pl.DataFrame(
-                {
-                    "run": names.gather(one.first),
-                    "other": names.gather(one.second),
-                    "mean": one.mean[one.first],
-                    "mean_other": one.mean[one.second],
-                    "difference": one.difference,
-                    "low": one.difference_low,
-                    "high": one.difference_high,
-                    "effect": one.effect,
-                    "wins": one.wins,
-                    "ties": one.ties,
-                    "losses": one.losses,
-                    "direction": one.direction,
-                    "p": one.p,
-                    "p_corrected": one.p_corrected,
-                }
-            ).select(pl.lit(one.measure).alias("measure"), pl.all())
-            for one in self.contrasts
-        )
+        frames = []
+        for one in self.contrasts:
+            columns = {"run": names.gather(one.first), "other": names.gather(one.second)}
+            means = {"mean": one.mean[one.first], "mean_other": one.mean[one.second], "difference": one.difference}
+            ends = {"low": one.difference_low, "high": one.difference_high}
+            rest = ("effect", "wins", "ties", "losses", "direction", "p", "p_corrected")
+            tests = {name: getattr(one, name) for name in rest}
+            frames.append(pl.DataFrame({"measure": one.measure, **columns, **means, **ends, **tests}))
+        return pl.concat(frames)
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -268,11 +246,7 @@ class Comparison(Result):
         alt = load_altair()
         frame, title = self._points()
         points = alt.Chart(frame).encode(y=alt.Y("run:N", title=None, sort=None))
-        tooltip = [
-            alt.Tooltip("measure:N"),
-            alt.Tooltip("run:N"),
-            *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")),
-        ]
+        tooltip = tips("measure:N", "run:N", *((f"{name}:Q", name, ".4f") for name in ("value", "low", "high")))
         ends = f"{100 * self.settings['confidence']:.6g}% confidence interval ({self.settings['interval']})"
         scale = alt.Scale(zero=self.baseline is not None)
         layers = [
@@ -299,13 +273,9 @@ class Comparison(Result):
         """What the chart shows, the best run by the first measure first."""
         order = self.contrasts[0].order()
         place = pl.DataFrame({"run": [self.systems[at] for at in order], "place": np.arange(len(order))})
-        if self.baseline is None:
-            frame, title = self.means().rename({"mean": "value"}), "mean"
-        else:
-            frame, title = (
-                self.to_frame().select("measure", "run", pl.col("difference").alias("value"), "low", "high"),
-                "difference",
-            )
+        title = "mean" if self.baseline is None else "difference"
+        frame = self.means() if self.baseline is None else self.to_frame()
+        frame = frame.select("measure", "run", pl.col(title).alias("value"), "low", "high")
         return frame.join(place, on="run", maintain_order="left").sort("place", maintain_order=True), title
 
 
