@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 from operator import attrgetter
@@ -24,6 +25,8 @@ README = Path(__file__).parents[2] / "README.md"
 # `trec_eval` takes another program's options, which are not spelled as parameters are.
 WITHOUT_FUNCTION = {"measures", "demo", "trec_eval"}
 MADE = [name for name in COMMANDS if name not in WITHOUT_FUNCTION]
+# They read files.
+READING = [name for name in COMMANDS if name not in ("measures", "demo", "simulate")]
 # What stands without an option at the shell, and for one or more parameters in Python.
 WORDS = {"source", "collections", "qrels", "runs", "run", "ranker", "data", "folder"}
 # A function needs it; the command lists what there is to choose from.
@@ -124,6 +127,40 @@ class TestEveryCommand:
     @pytest.mark.skipif(not README.exists(), reason="no README yet")
     def test_readme_shows_it(self, name):
         assert f"gainful {name}" in README.read_text(encoding="utf-8")
+
+
+def refused(outcome, status: int, *named: str) -> None:
+    """It ends in one line on stderr that names what is wrong, and nothing else."""
+    assert (outcome.status, outcome.out) == (status, "")
+    assert outcome.err.startswith("gainful: error: ")
+    assert outcome.err.count("\n") == 1
+    assert any(name in outcome.err for name in named), outcome.err
+
+
+class TestWrong:
+    """The examples of the commands, where something is missing or wrong."""
+
+    @pytest.mark.parametrize("name", READING)
+    def test_no_such_file(self, name, gainful, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        words = shlex.split(COMMANDS[name].example)[1:]
+        refused(gainful(*words), 1, *(f"{word}: no such file" for word in words))
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("name", [name for name in READING if " runs/ " in COMMANDS[name].example])
+    def test_a_folder_without_runs(self, name, gainful, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        Path("runs").mkdir()
+        Path("qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 2\n", encoding="utf-8")
+        refused(gainful(*shlex.split(COMMANDS[name].example)[1:]), 1, "runs: expected a folder of runs")
+
+    @pytest.mark.parametrize("name", READING)
+    def test_no_such_option(self, name, gainful):
+        refused(gainful(*shlex.split(COMMANDS[name].example)[1:], "--nosuch"), 2, "--nosuch")
+
+    @pytest.mark.parametrize("name", [name for name in MADE if COMMANDS[name].prints])
+    def test_a_value_that_there_is_not(self, name, gainful):
+        refused(gainful(*shlex.split(COMMANDS[name].example)[1:], "--format", "xml"), 2, '"xml" for --format')
 
 
 @pytest.mark.parametrize("words", [["--help"], *([*name.split(), "--help"] for name in COMMANDS)], ids=" ".join)

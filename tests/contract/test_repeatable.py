@@ -17,13 +17,22 @@ pytestmark = pytest.mark.slow
 SCRIPT = """
 import sys
 import gainful as gf
-from gainful.data import align
-from gainful.io import chunks, text
-from gainful.analyses import stability
+from gainful.analyses.stability import compute
+from gainful.data import match
+from gainful.io import chunks, files, text
 from gainful.stats import intervals, resample
 
-align.PIECE, text.LARGE, text._SLICE, text._BATCH, chunks.STREAMED, chunks.CHUNK, block = map(int, sys.argv[2:])
-resample.BLOCK = intervals.BLOCK = stability.BLOCK = block
+piece, large, slice_, batch, streamed, chunk, block = map(int, sys.argv[2:])
+for module, sizes in (
+    (match, {"PIECE": piece}),
+    (text, {"LARGE": large, "_SLICE": slice_, "_BATCH": batch}),
+    (files, {"LARGE": large}),
+    (chunks, {"STREAMED": streamed, "CHUNK": chunk}),
+    *((module, {"BLOCK": block}) for module in (resample, intervals, compute)),
+):
+    for name, size in sizes.items():
+        assert getattr(module, name) > 0, f"{module} has no {name} to set"
+        setattr(module, name, size)
 qrels, runs = "c/qrels.txt", "c/runs"
 for ties, more in (("trec", ["AP", "infAP", "bpref"]), ("expected", [])):
     scores = gf.evaluate(qrels, runs, ["nDCG@10", "nDCGf@5", "RBP", *more], ties=ties)

@@ -21,6 +21,16 @@ class TestOneTopic:
         assert (status, err) == (0, f"explain: nDCG@3, topic q1, run a; {policies}\n")
         golden(out, "explain.txt")
 
+    @pytest.mark.parametrize("option", ["--topic", "--query", "-q"])
+    def test_the_topic_is_also_called_query(self, gainful, option):
+        ended = gainful("explain", QRELS, A, option, "q3", "-m", "AP", "--format", "json")
+        assert json.loads(ended.out) == gf.explain(QRELS, A, "q3", "AP").to_dict()
+        assert "topic q3" in ended.err
+
+    def test_one_topic_at_a_time(self, gainful):
+        status, out, _ = gainful("explain", QRELS, A, "--topic", "q1", "-q", "q2")
+        assert (status, out) == (2, "")
+
     def test_unjudged_documents_are_named(self, gainful):
         out = gainful("explain", QRELS, A, "-q", "q3").out
         assert any(line.split()[:4] == ["1", "x1", "-", "0"] for line in out.splitlines())
