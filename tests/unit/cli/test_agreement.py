@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 import pytest
-
-import gainful as gf
 
 # By AP a b c, by RR b a c and by P@5 all alike.
 SCORES = {
@@ -61,35 +57,9 @@ def test_many_ties_are_cut_short(gainful, tmp_path):
     assert "AP        s0, s1, s2, s3, s4 and 3 more (tied)\n" in gainful("agreement", "--scores", path).out
 
 
-def test_csv_and_json_are_those_of_the_function(gainful, scores):
-    words = ("--correlation", "rbo", "--correlation", "rms", "--p", "0.5", "--resamples", "20", "--seed", "4")
-    found = gf.agreement(scores, correlation=("rbo", "rms"), p=0.5, resamples=20, seed=4)
-    rows = list(csv.DictReader(io.StringIO(gainful("agreement", "--scores", scores, *words, "--format", "csv").out)))
-    assert [float(row["value"]) for row in rows] == found.to_frame()["value"].to_list()
-    assert json.loads(gainful("agreement", "--scores", scores, *words, "--format", "json").out) == found.to_dict()
-
-
 def test_undefined_is_null_in_json(gainful, scores):
     words = ("agreement", "--scores", scores, "-m", "AP", "-m", "P@5", "--correlation", "tau_b", "--format", "json")
     assert json.loads(gainful(*words).out)["coefficients"][0]["value"] is None
-
-
-def test_from_judgments_and_runs(gainful, tmp_path):
-    gainful("simulate", tmp_path / "c", "--topics", "8", "--systems", "5", "--depth", "30")
-    files = (tmp_path / "c/qrels.txt", tmp_path / "c/runs", "-m", "AP", "-m", "P@5")
-    out = gainful("agreement", *files, "--format", "csv", "--resamples", "20").out
-    gainful("evaluate", *files, "--per-topic", "-o", tmp_path / "scores.csv")
-    again = gainful("agreement", "--scores", tmp_path / "scores.csv", "--format", "csv", "--resamples", "20")
-    assert again.out == out
-
-
-@pytest.mark.parametrize("measures", [("AP", "RR"), ("AP", "RR", "P@5")])
-def test_chart(gainful, scores, tmp_path, measures):
-    path = tmp_path / "chart.svg"
-    words = [word for measure in measures for word in ("-m", measure)]
-    status, _, err = gainful("agreement", "--scores", scores, *words, "--chart", path)
-    assert (status, err.splitlines()[-1]) == (0, f"chart: {path}")
-    assert path.read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_one_measure_is_refused(gainful, scores):

@@ -264,11 +264,6 @@ def test_our_own_mistakes_keep_their_traceback(gainful, monkeypatch):
         gainful("evaluate")
 
 
-def test_module_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "gainful", "--version"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, f"gainful {__version__}\n")
-
-
 def test_a_closed_stdout_is_no_crash():
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m gainful measures P >&-"], stderr=subprocess.PIPE, text=True, check=False

@@ -1,7 +1,3 @@
-import csv
-import io
-import json
-
 import pytest
 
 import gainful as gf
@@ -38,20 +34,6 @@ def test_sizes_get_a_table_of_their_own(gainful, table):
     assert [row[:3] for row in rows] == [["score", "1", "0.5000"], ["score", "12", f"{4 / (4 + 4 / 12):.4f}"]]
 
 
-def test_options_reach_the_function(gainful, table):
-    words = ("--sizes", "2", "--target", "0.9", "--confidence", "0.5", "--gaps", "drop", "--format", "json")
-    _, out, _ = gainful("reliability", "--scores", table, *words)
-    expected = gf.reliability(table, sizes=[2], target=0.9, confidence=0.5, gaps="drop").to_dict()
-    assert json.loads(out) == json.loads(json.dumps(expected))
-
-
-def test_csv_is_the_frame(gainful, table):
-    _, out, _ = gainful("reliability", "--scores", table, "--format", "csv")
-    (row,) = csv.DictReader(io.StringIO(out))
-    assert (row["measure"], row["topics_for_phi"]) == ("score", "19")
-    assert float(row["phi"]) == pytest.approx(0.75)
-
-
 def test_notes_and_dashes(gainful, tmp_path):
     path = tmp_path / "same.csv"
     path.write_text("query_id,a,b\n1,.5,.5\n2,.25,.25\n", encoding="utf-8")
@@ -60,14 +42,6 @@ def test_notes_and_dashes(gainful, tmp_path):
     (row, _) = (line.split() for line in out.splitlines() if line.startswith("score"))
     assert row == ["score", "2", "0.0000", "0.0000", "0.0000", *"-------"]
     assert "note: By score, all runs have the same scores: " in err
-
-
-def test_qrels_and_runs(gainful, tmp_path):
-    gainful("simulate", tmp_path / "c", "--topics", "6", "--systems", "4", "--depth", "20")
-    status, out, _ = gainful("reliability", tmp_path / "c/qrels.txt", tmp_path / "c/runs", "-m", "nDCG@10", "-m", "AP")
-    assert status == 0
-    assert out.startswith("Φ of nDCG@10 is ")
-    assert [line.split()[0] for line in out.splitlines() if line.startswith(("nDCG", "AP"))] == ["nDCG@10", "AP"] * 2
 
 
 @pytest.mark.parametrize(
@@ -82,9 +56,3 @@ def test_errors(gainful, table, words, status, message):
     ended = gainful("reliability", "--scores", table, *words)
     assert (ended.status, ended.out) == (status, "")
     assert ended.err.startswith(f"gainful: error: {message}")
-
-
-def test_chart(gainful, table, tmp_path):
-    _, _, err = gainful("reliability", "--scores", table, "--chart", tmp_path / "curve.svg")
-    assert (tmp_path / "curve.svg").read_text(encoding="utf-8").startswith("<svg")
-    assert err.endswith("curve.svg\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 import pytest
@@ -28,22 +26,6 @@ def test_table(gainful, table):
     # a differs from b and c by .2 in the mean, sd .0707: t = 6.32, p = .0032; b and c are the same.
     assert lines[2].split() == ["score", "t", "3", "0.6667", "0.2000"]
     assert err == "sensitivity: 3 runs, 5 topics; methods=t,tukey alpha=0.05 resamples=1000 seed=0 gaps=error\n"
-
-
-def test_from_judgments_and_runs(gainful, tmp_path):
-    gainful("simulate", tmp_path / "c", "--topics", "8", "--systems", "4", "--depth", "30")
-    words = ("sensitivity", tmp_path / "c/qrels.txt", tmp_path / "c/runs", "-m", "AP", "-m", "P@5")
-    status, out, _ = gainful(*words, "--format", "csv", "--methods", "wilcoxon")
-    assert status == 0
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["measure"] for row in rows] == ["AP"] * 6 + ["P@5"] * 6
-    gainful("evaluate", *words[1:], "--per-topic", "-o", tmp_path / "scores.csv")
-    again = gainful("sensitivity", "--scores", tmp_path / "scores.csv", "--methods", "wilcoxon", "--format", "csv")
-    assert again.out == out
-    one = gainful(
-        "sensitivity", "--scores", tmp_path / "scores.csv", "-m", "P@5", "--methods", "wilcoxon", "--format", "csv"
-    )
-    assert {row["measure"] for row in csv.DictReader(io.StringIO(one.out))} == {"P@5"}
 
 
 def test_notes(gainful, table):

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import csv
-import io
-import json
-
 import pytest
 
 import gainful as gf
@@ -47,22 +43,6 @@ def test_more_than_half_of_the_topics_is_remarked(gainful, scores):
     assert "note: Draws of more than half of the 6 topics share so many " in err
     assert "note" not in gainful("stability", "--scores", scores, "--sizes", "3", "--draws", "5").err
     assert "note" not in gainful("stability", "--scores", scores, "--sizes", "6", "--by", "topic", "--draws", "5").err
-
-
-@pytest.mark.parametrize("by", ["mean", "topic"])
-def test_csv_and_json_are_those_of_the_function(gainful, scores, by):
-    words = ("stability", "--scores", scores, "--by", by, "--fuzzy", "absolute", "--fuzziness", "0.1", "--seed", "9")
-    found = gf.stability(scores, by=by, fuzzy="absolute", fuzziness=0.1, seed=9)
-    rows = list(csv.DictReader(io.StringIO(gainful(*words, "--format", "csv").out)))
-    assert [float(row["error"]) for row in rows] == list(found["score"].error)
-    assert json.loads(gainful(*words, "--format", "json").out) == found.to_dict()
-
-
-def test_chart(gainful, scores, tmp_path):
-    path = tmp_path / "chart.svg"
-    status, _, err = gainful("stability", "--scores", scores, "--draws", "5", "--chart", path)
-    assert (status, err.splitlines()[-1]) == (0, f"chart: {path}")
-    assert "error rate" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,3 @@
-import csv
-import io
-import json
-
 import pytest
 
 import gainful as gf
@@ -40,19 +36,6 @@ def test_interval_has_widths(gainful, table):
     assert float(row[4]) <= 2.0 < float(row[6])
 
 
-def test_options_reach_the_function(gainful, table):
-    settings = {"difference": 0.5, "alpha": 0.1, "power": 0.7, "method": "anova", "systems": 3, "gaps": "drop"}
-    words = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
-    _, out, _ = gainful("topics", "--scores", table, *words, "--format", "json")
-    assert json.loads(out) == json.loads(json.dumps(gf.topics(table, **settings).to_dict()))
-
-
-def test_csv_is_the_frame(gainful, table):
-    _, out, _ = gainful("topics", "--scores", table, "--difference", HALF, "--format", "csv")
-    (row,) = csv.DictReader(io.StringIO(out))
-    assert (row["measure"], row["needed"]) == ("score", "34")
-
-
 def test_out_of_reach(gainful, table):
     status, out, err = gainful("topics", "--scores", table, "--difference", "0.0001")
     assert status == 0
@@ -72,9 +55,3 @@ def test_errors(gainful, table, words, status, message):
     ended = gainful("topics", "--scores", table, *words)
     assert (ended.status, ended.out) == (status, "")
     assert ended.err.startswith(f"gainful: error: {message}")
-
-
-def test_chart(gainful, table, tmp_path):
-    _, _, err = gainful("topics", "--scores", table, "--chart", tmp_path / "power.svg")
-    assert (tmp_path / "power.svg").read_text(encoding="utf-8").startswith("<svg")
-    assert err.endswith("power.svg\n")
