@@ -5,18 +5,21 @@ Labels are as trec_eval sees them: what is negative in its files is *pooled, not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.measures.binary import ratio, relevant_in_pool, relevant_shown
-from gainful.measures.dcg import dcg
+from gainful.measures.cascade import rbp_residual
+from gainful.measures.dcg import dcg, ndcg
 from gainful.measures.gains import best_ordering, depth, discounts, gains
 from gainful.measures.sets import shown
 
 Gains = Mapping[float, float]
+LABELS: Gains = MappingProxyType({})  # every label is its own gain
 
 
 def round_half_up(share: float, relevant: FloatArray) -> FloatArray:
@@ -53,7 +56,7 @@ def interpolated_precision(setting: Setting, share: float) -> FloatArray:
     return value
 
 
-def average_interpolated(setting: Setting, shares: Sequence[float]) -> FloatArray:
+def average_interpolated(setting: Setting, *shares: float) -> FloatArray:
     """Interpolated precision, averaged over recall levels, from the highest as trec_eval adds them."""
     total = np.zeros(setting.rankings.n_rows)
     for share in sorted(shares, reverse=True):
@@ -69,17 +72,11 @@ def precision_at_multiple(setting: Setting, multiple: float) -> FloatArray:
     return ratio(rankings.sum(inside), cutoff)
 
 
-def relative_precision(setting: Setting, cutoff: int) -> FloatArray:
-    """Precision after `cutoff` documents, relative to the highest possible."""
-    relevant = relevant_in_pool(setting.rankings, setting.level)
-    return ratio(relevant_shown(setting.rankings, setting.level, cutoff), np.minimum(cutoff, relevant))
-
-
-def set_relative_precision(setting: Setting) -> FloatArray:
-    """Precision of all that was returned, relative to the highest possible."""
-    relevant = relevant_in_pool(setting.rankings, setting.level)
-    found = relevant_shown(setting.rankings, setting.level, None)
-    return ratio(found, np.minimum(setting.rankings.retrieved, relevant))
+def relative_precision(setting: Setting, cutoff: int | None = None) -> FloatArray:
+    """Precision after `cutoff` documents, or of all that was returned, relative to the highest possible."""
+    found = relevant_shown(setting.rankings, setting.level, cutoff)
+    size = setting.rankings.retrieved if cutoff is None else cutoff
+    return ratio(found, np.minimum(size, relevant_in_pool(setting.rankings, setting.level)))
 
 
 def set_map(setting: Setting) -> FloatArray:
@@ -96,7 +93,7 @@ def set_f(setting: Setting, weight: float) -> FloatArray:
     return ratio((weight + 1.0) * precision * recall, weight * precision + recall)
 
 
-def utility(setting: Setting, worth: Sequence[float]) -> FloatArray:
+def utility(setting: Setting, *worth: float) -> FloatArray:
     """The sum of what documents are worth: relevant returned, others returned, relevant missed, others missed."""
     rankings = setting.rankings
     found = relevant_shown(rankings, setting.level, None)
@@ -140,7 +137,7 @@ def binary_g(setting: Setting) -> FloatArray:
     return ratio(total, relevant_in_pool(rankings, setting.level))
 
 
-def gain_g(setting: Setting, given: Gains) -> FloatArray:
+def gain_g(setting: Setting, given: Gains = LABELS) -> FloatArray:
     """Gain, discounted by how far the gain so far falls short of what was possible, relative to all gain there is."""
     rankings = setting.rankings
     ideal = _Ideal.of(rankings, given)
@@ -154,23 +151,25 @@ def gain_g(setting: Setting, given: Gains) -> FloatArray:
     return ratio(total, best.astype(np.float64, copy=False))
 
 
-def ndcg_with_gains(setting: Setting, given: Gains) -> FloatArray:
+def ndcg_with_gains(setting: Setting, given: Gains = LABELS) -> FloatArray:
     """Discounted gain relative to the best ordering of what has positive gain; negative gains count in the ranking."""
+    if not given:
+        return ndcg(setting.rankings)
     return ratio(discounted_gain(setting, given), ideal_gain(setting, given))
 
 
-def discounted_gain(setting: Setting, given: Gains) -> FloatArray:
+def discounted_gain(setting: Setting, given: Gains = LABELS) -> FloatArray:
     """Discounted cumulated gain of the whole ranking."""
     return dcg(setting.rankings, gain=tuple(given.items()) if given else "linear")
 
 
-def ideal_gain(setting: Setting, given: Gains) -> FloatArray:
+def ideal_gain(setting: Setting, given: Gains = LABELS) -> FloatArray:
     """Discounted cumulated gain of the best ordering of the pool."""
     rankings = setting.rankings
     return best_ordering(rankings, np.maximum(_gains(rankings, given), 0.0), discounts("log2", depth(rankings)))
 
 
-def ndcg_at_relevant(setting: Setting, given: Gains) -> FloatArray:
+def ndcg_at_relevant(setting: Setting, given: Gains = LABELS) -> FloatArray:
     """NDCG, averaged over the documents with positive gain; one that was not returned counts with the final value."""
     rankings = setting.rankings
     ideal = _Ideal.of(rankings, given)
@@ -184,7 +183,7 @@ def ndcg_at_relevant(setting: Setting, given: Gains) -> FloatArray:
     return np.where(total > 0, ratio(total, ideal.size.astype(np.float64)), 0.0)
 
 
-def ndcg_at_levels(setting: Setting, given: Gains) -> FloatArray:
+def ndcg_at_levels(setting: Setting, given: Gains = LABELS) -> FloatArray:
     """NDCG, averaged over the ranks at which the gain of the best ordering falls, and the end of the ranking."""
     rankings = setting.rankings
     ideal = _Ideal.of(rankings, given)
@@ -208,7 +207,7 @@ def ndcg_at_levels(setting: Setting, given: Gains) -> FloatArray:
     return np.where(relevant_in_pool(rankings, setting.level) > 0, ratio(total, points + longer), 0.0)
 
 
-def graded_rbp(setting: Setting, given: Gains, p: float) -> FloatArray:
+def graded_rbp(setting: Setting, given: Gains = LABELS, p: float = 0.9) -> FloatArray:
     """Rank-biased precision with gains, brought into [0, 1] topic by topic where they lie beyond."""
     rankings = setting.rankings
     low, high = _gain_range(rankings, given)
@@ -219,16 +218,16 @@ def graded_rbp(setting: Setting, given: Gains, p: float) -> FloatArray:
     return (1.0 - p) * rankings.sum(gain * rankings.weights(weight))
 
 
-def rbp_residual(setting: Setting, residual: FloatArray) -> FloatArray:
+def residual(setting: Setting, _: Gains = LABELS, p: float = 0.9) -> FloatArray:
     """The residual of rank-biased precision; 0, as in trec_eval, where all that was returned is judged."""
     rankings = setting.rankings
-    return np.where(rankings.sum(rankings.grade >= 0) < rankings.retrieved, residual, 0.0)
+    return np.where(rankings.sum(rankings.grade >= 0) < rankings.retrieved, rbp_residual(rankings, p=p), 0.0)
 
 
-def label_strings(setting: Setting, length: int) -> list[str]:
+def label_strings(setting: Setting, length: float) -> list[str]:
     """The labels of the first documents, a character each: '-' outside the pool, '.' not judged, '>' above 9."""
     rankings = setting.rankings
-    width = min(length, int(rankings.retrieved.max(initial=0)))
+    width = min(int(length), int(rankings.retrieved.max(initial=0)))
     table = np.full((rankings.n_rows, width), ord("-"), np.uint8)
     character = np.where(rankings.grades >= 10, ord(">"), ord("0") + np.clip(rankings.grades, 0, 9).astype(np.uint8))
     inside = rankings.rank <= width

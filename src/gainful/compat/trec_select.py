@@ -56,13 +56,12 @@ def _columns(entry: Entry, given: list[str]) -> list[Column]:
     if entry.kind == "plain":
         raise MeasureError(f"{entry.name} takes no parameters, got '{entry.name}.{given[0]}'")
     if entry.kind == "cutoffs" or entry.kind == "shares":
-        values = [_number(entry, part, given[0]) for text in given for part in text.split(",")]
-        return [_column(entry, value) for value in sorted(set(values))]
+        return [_column(entry, value) for value in sorted({value for text in given for value in _numbers(entry, text)})]
     read = _numbers if entry.kind == "numbers" else _pairs
     return [Column(name=f"{entry.name}_{text}", entry=entry, arguments=read(entry, text)) for text in given]
 
 
-def _column(entry: Entry, value: float | tuple[str, float]) -> Column:
+def _column(entry: Entry, value: float) -> Column:
     text = f"{value:3.2f}" if entry.kind == "shares" else f"{value}"
     return Column(name=f"{entry.name}_{text}", entry=entry, arguments=(value,))
 
@@ -86,51 +85,39 @@ def _refuse(entry: Entry, text: str) -> MeasureError:
 
 
 def _number(entry: Entry, part: str, text: str) -> float:
-    """One cutoff or share; trec_eval would read 23.4 as 23."""
-    if not re.fullmatch(_NUMBER, part):
+    if not re.fullmatch(_NUMBER, part) or not math.isfinite(float(part)):
         raise _refuse(entry, text)
-    number = float(part)
-    if entry.kind == "cutoffs":
-        if not number.is_integer() or not 1 <= number < 2**53:
-            raise _refuse(entry, text)
-        return int(number)
-    if not 0 <= number < math.inf:
-        raise _refuse(entry, text)
-    return number
+    return float(part)
 
 
 def _numbers(entry: Entry, text: str) -> tuple[float, ...]:
-    parts = text.split(",")
-    if not all(re.fullmatch(_NUMBER, part) for part in parts):
-        raise _refuse(entry, text)
-    values = tuple(float(part) for part in parts)
+    """Numbers that suit the measure; trec_eval would read a cutoff of 23.4 as 23."""
+    values = tuple(_number(entry, part, text) for part in text.split(","))
+    whole = all(value.is_integer() and 1 <= value < 2**53 for value in values)
     valid = {
+        "cutoffs": whole,
         "utility": len(values) == 4,
         "set_F": len(values) == 1 and values[0] > 0,
-        "relstring": len(values) == 1 and values[0].is_integer() and values[0] >= 1,
-        "11pt_avg": min(values) >= 0,
+        "relstring": len(values) == 1 and whole,
     }
-    if not valid[entry.name] or not all(map(math.isfinite, values)):
+    if not valid.get(entry.kind, valid.get(entry.name, min(values) >= 0)):
         raise _refuse(entry, text)
-    return values
+    return tuple(map(int, values)) if entry.kind == "cutoffs" else values
 
 
-def _pairs(entry: Entry, text: str) -> tuple[tuple[str, float], ...]:
-    pairs: dict[str, float] = {}
+def _pairs(entry: Entry, text: str) -> tuple[dict[float, float]] | tuple[dict[float, float], float]:
+    """Gains by label; and p, if it is given."""
+    gains: dict[float, float] = {}
+    persistence = None
     for part in text.split(","):
-        label, equals, gain = part.partition("=")
-        persistence = label == "p" and entry.name.startswith("rbp")
+        label, _, given = part.partition("=")
+        gain = _number(entry, given, text)
+        if label == "p" and entry.name.startswith("rbp") and persistence is None and 0 < gain < 1:
+            persistence = gain
+            continue
         # In trec_eval, -1 and -2 would be documents outside the pool and in it without a judgment.
         named = re.fullmatch(_NUMBER, label) and float(label) >= 0 and entry.name != "rbp_resid"
-        if (
-            not equals
-            or not re.fullmatch(_NUMBER, gain)
-            or not (persistence or named)
-            or not math.isfinite(float(gain))
-        ):
+        if not named or float(label) in gains:
             raise _refuse(entry, text)
-        key = label if persistence else repr(float(label))
-        if key in pairs or (persistence and not 0 < float(gain) < 1):
-            raise _refuse(entry, text)
-        pairs[key] = float(gain)
-    return tuple(pairs.items())
+        gains[float(label)] = gain
+    return (gains,) if persistence is None else (gains, persistence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -16,12 +16,10 @@ from gainful.measures import REGISTRY
 
 Kind = Literal["plain", "cutoffs", "shares", "numbers", "pairs"]
 Values = FloatArray | list[str]
-Parameters = tuple[float, ...] | tuple[tuple[str, float], ...]
 Function = Callable[..., Values] | str
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _SHARES = tuple(step / 10 for step in range(11))
-_PERSISTENCE = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +34,7 @@ class Entry:
     help: str
     function: Function
     kind: Kind = "plain"
-    default: Parameters = ()
+    default: tuple[float, ...] = ()
     summary: Literal["mean", "sum", "gmean", "none"] = "mean"  # none: printed for topics alone
     whole: bool = False  # printed without decimals
     single: bool = True  # printed for single topics
@@ -68,31 +66,6 @@ def _ours(name: str, setting: Setting, cutoff: int | None = None) -> FloatArray:
     return definition.bind(given).compute(setting.rankings)
 
 
-def _ndcg(setting: Setting, *pairs: tuple[str, float]) -> FloatArray:
-    return own.ndcg_with_gains(setting, _gain_map(pairs)) if pairs else _ours("nDCG", setting)
-
-
-def _gain_map(pairs: Iterable[tuple[str, float]]) -> dict[float, float]:
-    return {float(label): gain for label, gain in pairs if label != "p"}
-
-
-def _rbp(setting: Setting, *pairs: tuple[str, float]) -> FloatArray:
-    return own.graded_rbp(setting, _gain_map(pairs), dict(pairs).get("p", _PERSISTENCE))
-
-
-def _rbp_residual(setting: Setting, *pairs: tuple[str, float]) -> FloatArray:
-    residual = REGISTRY["RBPres"].bind({"p": dict(pairs).get("p", _PERSISTENCE)})
-    return own.rbp_residual(setting, residual.compute(setting.rankings))
-
-
-def _several(function: Callable[[Setting, Sequence[float]], FloatArray]) -> Callable[..., FloatArray]:
-    return lambda setting, *numbers: function(setting, numbers)
-
-
-def _label_strings(setting: Setting, length: float) -> list[str]:
-    return own.label_strings(setting, int(length))
-
-
 def _nothing(setting: Setting) -> list[str]:
     """The run's name belongs to no topic."""
     return [""] * setting.rankings.n_rows
@@ -106,12 +79,8 @@ def _geometric(name: str, help: str, function: Function) -> Entry:
     return Entry(name, help, function, summary="gmean", single=False)
 
 
-def _at(name: str, help: str, function: Function, default: Parameters = _CUTOFFS) -> Entry:
+def _at(name: str, help: str, function: Function, default: tuple[float, ...] = _CUTOFFS) -> Entry:
     return Entry(name, help, function, "cutoffs", default)
-
-
-def _graded(name: str, help: str, function: Callable[[Setting, own.Gains], FloatArray]) -> Entry:
-    return Entry(name, help, lambda setting, *pairs: function(setting, _gain_map(pairs)), "pairs")
 
 
 # In trec_eval's order, in which they are printed however they are asked for.
@@ -137,7 +106,7 @@ _ENTRIES = (
     Entry(
         "relstring",
         "the labels of the first documents, a character each; for single topics only",
-        _label_strings,
+        own.label_strings,
         "numbers",
         (10.0,),
         summary="none",
@@ -155,40 +124,39 @@ _ENTRIES = (
     Entry(
         "utility",
         "what each relevant and other document returned, relevant and other document missed is worth, summed",
-        _several(own.utility),
+        own.utility,
         "numbers",
         (1.0, -1.0, 0.0, 0.0),
     ),
-    Entry(
-        "11pt_avg",
-        "interpolated precision, mean over recall levels",
-        _several(own.average_interpolated),
-        "numbers",
-        _SHARES,
-    ),
+    Entry("11pt_avg", "interpolated precision, mean over recall levels", own.average_interpolated, "numbers", _SHARES),
     Entry("binG", "mean over relevant of 1/log2(2 + others above)", own.binary_g),
-    _graded("G", "gain, discounted by how far the gain so far falls short of the best", own.gain_g),
-    _graded("dcg", "discounted cumulated gain: DCG", own.discounted_gain),
-    _graded("ideal_dcg", "discounted cumulated gain of the best order", own.ideal_gain),
-    Entry("ndcg", "nDCG of the whole ranking: nDCG, nDCG(gain={…})", _ndcg, "pairs"),
-    _graded("ndcg_rel", "nDCG, mean over relevant documents", own.ndcg_at_relevant),
-    _graded("Rndcg", "nDCG, mean over the ranks at which the gain of the best order falls", own.ndcg_at_levels),
+    Entry("G", "gain, discounted by how far the gain so far falls short of the best", own.gain_g, "pairs"),
+    Entry("dcg", "discounted cumulated gain: DCG", own.discounted_gain, "pairs"),
+    Entry("ideal_dcg", "discounted cumulated gain of the best order", own.ideal_gain, "pairs"),
+    Entry("ndcg", "nDCG of the whole ranking: nDCG, nDCG(gain={…})", own.ndcg_with_gains, "pairs"),
+    Entry("ndcg_rel", "nDCG, mean over relevant documents", own.ndcg_at_relevant, "pairs"),
+    Entry("Rndcg", "nDCG, mean over the ranks at which the gain of the best order falls", own.ndcg_at_levels, "pairs"),
     _at("ndcg_cut", "nDCG at cutoffs: nDCG", "nDCG"),
     _at("map_cut", "average precision at cutoffs: AP", "AP"),
     _at("relative_P", "precision at cutoffs, relative to the highest possible", own.relative_precision),
     _at("success", "whether there is a relevant document at cutoffs: Success", "Success", (1, 5, 10)),
     Entry("set_P", "precision of all returned: SetP", "SetP"),
-    Entry("set_relative_P", "precision of all returned, relative to the highest possible", own.set_relative_precision),
+    Entry("set_relative_P", "precision of all returned, relative to the highest possible", own.relative_precision),
     Entry("set_recall", "recall of all returned: SetR", "SetR"),
     Entry("set_map", "precision times recall of all returned", own.set_map),
     Entry("set_F", "F-measure of all returned; the parameter is beta squared: SetF", own.set_f, "numbers", (1.0,)),
     _count("num_nonrel_judged_ret", "judged documents returned that are not relevant", own.nonrelevant_returned),
     Entry("yaap", "average precision, smoothed and on a log-odds scale", own.yaap),
-    Entry("rbp", "rank-biased precision with gains, p=0.9 unless given: RBP(p=0.9) for labels 0 and 1", _rbp, "pairs"),
+    Entry(
+        "rbp",
+        "rank-biased precision with gains, p=0.9 unless given: RBP(p=0.9) for labels 0 and 1",
+        own.graded_rbp,
+        "pairs",
+    ),
     Entry(
         "rbp_resid",
         "residual of rank-biased precision: RBPres(p=0.9), but 0 where all returned is judged",
-        _rbp_residual,
+        own.residual,
         "pairs",
     ),
     _at("unj", "share of places at cutoffs that hold an unjudged document", own.unjudged, (5, 10, 20)),
