@@ -15,6 +15,7 @@ ir_measures': gainful's is then written with ``gf_`` in front, such as ``gf_AP``
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ class GainfulMeasure(ir_measures.Measure):
         return self._text or self.NAME + (f"({given})" if given else "")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._name, self.params)
+        return partial(GainfulMeasure, self._name, **self.params), ()
 
     def aggregator(self) -> Agg:
         """What makes one number of the topics: their mean, or the sum of counts, or the geometric mean."""
@@ -244,10 +245,6 @@ def _label(measure: Measure) -> str:
         if target == name and fixed.items() <= measure.parameters.items() and not _is_taken(preset):
             return preset + rest
     return _PREFIX + text
-
-
-def _restore(name: str, given: dict[str, Any]) -> GainfulMeasure:
-    return GainfulMeasure(name, **given)
 
 
 def __getattr__(name: str) -> GainfulMeasure:

@@ -111,14 +111,9 @@ class RelevanceEvaluator:
         topics = [topic for topic in names if topic in row]
         order = np.array([row[topic] for topic in topics], np.int64)
         setting = Setting(rankings=rankings, level=self._level, needed=whole_part)
-        keys, table = [], []
-        for column, values in zip(self._columns, values_of(self._columns, setting, order).values(), strict=True):
-            keys.append(_key(column))
-            table.append(_numbers(column, values))
-        return {
-            topic: dict(zip(keys, row_values, strict=True))
-            for topic, row_values in zip(topics, zip(*table, strict=True) if table else [()] * len(topics), strict=True)
-        }
+        values = values_of(self._columns, setting, order)
+        found = {_key(column): _numbers(column, values[column.name]) for column in self._columns}
+        return {topic: {key: numbers[at] for key, numbers in found.items()} for at, topic in enumerate(topics)}
 
 
 def parse_run(f_run: object) -> dict[str, dict[str, float]]:

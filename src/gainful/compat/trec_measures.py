@@ -145,7 +145,7 @@ def gain_g(setting: Setting, given: Gains = LABELS) -> FloatArray:
     # A place costs at least 1, also where nothing is left to gain.
     cost = ideal.until(np.maximum(ideal.gain, 1.0), rankings.row, rankings.rank)
     cost = cost + np.maximum(rankings.rank - ideal.size[rankings.row], 0)
-    short = cost - running(gain, _first_of_each(rankings.row))
+    short = cost - running(gain, np.searchsorted(rankings.row, rankings.row))
     total = rankings.sum(np.where(gain != 0, gain / np.log2(2.0 + short), 0.0))
     best = np.bincount(ideal.topic, weights=ideal.gain, minlength=rankings.n_rows)
     return ratio(total, best.astype(np.float64, copy=False))
@@ -177,7 +177,7 @@ def ndcg_at_relevant(setting: Setting, given: Gains = LABELS) -> FloatArray:
     weighted = gain / np.log2(1.0 + rankings.rank)
     found = gain > 0
     best = ideal.until(ideal.gain / np.log2(1.0 + ideal.rank), rankings.row, rankings.rank)
-    here = ratio(running(weighted, _first_of_each(rankings.row)), best)
+    here = ratio(running(weighted, np.searchsorted(rankings.row, rankings.row)), best)
     final = ratio(rankings.sum(weighted), ideal_gain(setting, given))
     total = rankings.sum(np.where(found, here, 0.0)) + (ideal.size - rankings.sum(found)) * final
     return np.where(total > 0, ratio(total, ideal.size.astype(np.float64)), 0.0)
@@ -248,11 +248,6 @@ def running(values: FloatArray, start: IntArray) -> FloatArray:
         total[at] += total[at - step]
         step *= 2
     return total
-
-
-def _first_of_each(segment: IntArray) -> IntArray:
-    """Per element of a sorted array, the index of the first equal to it."""
-    return np.searchsorted(segment, segment)
 
 
 def _gains(rankings: Rankings, given: Gains) -> FloatArray:

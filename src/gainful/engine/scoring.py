@@ -91,7 +91,10 @@ def scored(rankings: Rankings, measures: Sequence[Measure], *, signs: Signs | No
     shape = (len(rankings.systems), len(rankings.topics))
     values = np.zeros((len(measures), *shape))
     for at, measure in enumerate(measures if rankings.systems else ()):
-        values[at] = _scores_of(measure, rankings).reshape(shape)
+        scores = measure.compute(rankings)
+        if (got := np.shape(scores)) != (rankings.n_rows,):
+            raise MeasureError(f"{measure}: expected {rankings.n_rows} scores, one per row, got shape {got}")
+        values[at] = scores.reshape(shape)
     return Part(
         systems=rankings.systems,
         topics=rankings.topics,
@@ -180,13 +183,6 @@ def check_ties(measures: Iterable[Measure], ties: Ties) -> None:
             f"which {', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not: "
             f"use {setting('ties', 'trec')} or {setting('ties', 'order')}."
         )
-
-
-def _scores_of(measure: Measure, rankings: Rankings) -> FloatArray:
-    scores = measure.compute(rankings)
-    if np.shape(scores) != (rankings.n_rows,):
-        raise MeasureError(f"{measure}: expected {rankings.n_rows} scores, one per row, got shape {np.shape(scores)}")
-    return scores
 
 
 def refused(job: Job, *failed: tuple[str, str]) -> Part:

@@ -16,7 +16,6 @@ from functools import partial
 from itertools import chain, islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
 import polars as pl
@@ -41,8 +40,6 @@ STREAMED = 1 << 27
 # By how much files are smaller than the text they hold.
 PACKED = 4
 _THREADS = min(os.cpu_count() or 1, 8)
-
-_NONE: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -70,7 +67,7 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
     if size < STREAMED or form in ("json", "arrow") or (packed and form == "parquet"):
         return None
     if form == "parquet":
-        return runs_of(partial(parquet_chunks, path), parquet_head(path), size, name, str(path))
+        return runs_of(partial(parquet_chunks, path, {}), parquet_head(path, {}), size, name, str(path))
     text = _Text(path, form, packed)
     if form == "text":
         return [LargeRun(name, text.chunks, size, notes=rank_notes(name, None, head))]
@@ -194,13 +191,13 @@ def ahead(items: Iterable[T], work: Callable[[T], U], number: int = _THREADS) ->
     return in_order()
 
 
-def parquet_columns(path: Path, constants: Mapping[str, str] = _NONE) -> dict[str, str]:
+def parquet_columns(path: Path, constants: Mapping[str, str]) -> dict[str, str]:
     """Which columns of a Parquet file hold what; those in `constants` need not be in it."""
     names = list(parse(lambda: pl.read_parquet_schema(path), "Parquet", str(path)))
     return needed_columns([*(name for name in constants if name not in names), *names], RUN, str(path))
 
 
-def parquet_head(path: Path, constants: Mapping[str, str] = _NONE) -> pl.DataFrame:
+def parquet_head(path: Path, constants: Mapping[str, str]) -> pl.DataFrame:
     """The first rows of a Parquet file; none of one without ranks, as there is nothing to learn from them."""
     columns = parquet_columns(path, constants)
     if "rank" not in columns:
@@ -209,7 +206,7 @@ def parquet_head(path: Path, constants: Mapping[str, str] = _NONE) -> pl.DataFra
     return read(0, ROWS)
 
 
-def parquet_chunks(path: Path, constants: Mapping[str, str] = _NONE) -> Iterator[pl.DataFrame]:
+def parquet_chunks(path: Path, constants: Mapping[str, str]) -> Iterator[pl.DataFrame]:
     """The rows of a Parquet file, in order.
 
     In slices, each read by itself: polars' own iteration over a file reads ahead of whoever is slower.

@@ -85,10 +85,6 @@ class Content:
         readers = {"arrow": read_arrow, "parquet": read_parquet, "json": _read_json, "jsonl": read_jsonl}
         return readers[self.format](data, layout, self.where)
 
-    def text(self, size: int) -> bytes:
-        """So many bytes of the beginning, if it is TREC text."""
-        return self.data[:size] if self.format == "text" else b""
-
 
 def load(path: Path) -> Content:
     """What is in a file."""

@@ -329,7 +329,8 @@ def _read_several(source: object, name: str) -> list[Run | LargeRun]:
             return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
         source = load(source)
     if isinstance(source, Content):
-        frame, text, where = source.frame(RUN), source.text(LOOKED_AT + 1), source.where
+        text = source.data[: LOOKED_AT + 1] if source.format == "text" else b""
+        frame, where = source.frame(RUN), source.where
     else:
         frame, text, where = read_object(source, RUN), b"", ""
     if "run" not in frame.columns or frame.is_empty():

@@ -143,14 +143,21 @@ def _parse(text: str) -> list[Measure]:
     if not match:
         raise MeasureError(f"expected Name(parameter=value, …)@cutoff, got {_short(text)!r}")
     name, given, cutoffs = match["name"], _arguments(match["arguments"] or "()", text), match["cutoffs"]
-    if not _known(name) and (numbered := _NUMBERED.fullmatch(name)) and cutoffs is None:
+    if not _look_up(name) and (numbered := _NUMBERED.fullmatch(name)) and cutoffs is None:
         name, numbers = numbered["name"], numbered["number"]
         if name.casefold() == "rbp":
             given.setdefault("p", _cutoff(numbers if "." in numbers else "." + numbers, text))
         else:
             cutoffs = numbers
-    name, implied = _resolve(name, given, text)
-    given = {**implied, **given}
+    found = _look_up(name, given)
+    if found is None:
+        problems = load_installed()
+        found = _look_up(name, given)
+        if found is None:
+            why = "".join(f" {problem}" for problem in problems)
+            hint = _hint(name, text)
+            raise MeasureError(f"Unknown measure {_short(text)!r}.{hint} 'gainful measures' lists them all.{why}")
+    name, given = found[0], {**found[1], **given}
     if "dcg" in given and name == "nDCG":
         dcg = given.pop("dcg")
         if not isinstance(dcg, str) or dcg not in _DCG:
@@ -167,27 +174,7 @@ def _parse(text: str) -> list[Measure]:
     return [definition.bind({**given, "cutoff": _cutoff(part, text)}) for part in cutoffs.split(",")]
 
 
-def _known(name: str) -> bool:
-    folded = name.casefold().replace("-", "_")
-    return folded in _ALIASES or any(folded == known.casefold() for known in (*REGISTRY, *PRESETS))
-
-
-def _resolve(name: str, given: Collection[str], text: str) -> tuple[str, dict[str, object]]:
-    """Our name for a name, and the parameters it implies beside those given."""
-    found = _look_up(name, given)
-    if found is None:
-        problems = load_installed()
-        found = _look_up(name, given)
-        if found is None:
-            why = "".join(f" {problem}" for problem in problems)
-            raise MeasureError(
-                f"Unknown measure {_short(text)!r}.{_hint(name, text)} 'gainful measures' lists them all.{why}"
-            )
-    target, implied = found
-    return target, dict(implied)
-
-
-def _look_up(name: str, given: Collection[str]) -> tuple[str, Mapping[str, object]] | None:
+def _look_up(name: str, given: Collection[str] = ()) -> tuple[str, Mapping[str, object]] | None:
     if name in _ALIASES and name not in REGISTRY:  # rbp is trec_eval's, RBP (and Rbp) ours
         return _ALIASES[name]
     folded = name.casefold().replace("-", "_")
@@ -196,7 +183,7 @@ def _look_up(name: str, given: Collection[str]) -> tuple[str, Mapping[str, objec
             return known, {}
     for preset, (target, fixed) in PRESETS.items():
         if folded == preset.casefold():
-            if again := fixed.keys() & given:
+            if again := fixed.keys() & set(given):
                 raise MeasureError(f"{preset} sets {', '.join(again)} itself: leave it out, or write {target}")
             return target, fixed
     return _ALIASES.get(folded)
@@ -205,8 +192,8 @@ def _look_up(name: str, given: Collection[str]) -> tuple[str, Mapping[str, objec
 def _hint(name: str, text: str) -> str:
     """What may have been meant, with the rest of the text behind it."""
     glued = _GLUED.fullmatch(text)
-    if glued and _known(glued["name"]):  # nDCG10
-        target, implied = _resolve(glued["name"], (), text)
+    if glued and (known := _look_up(glued["name"])):  # nDCG10
+        target, implied = known
         if "cutoff" in REGISTRY[target].parameters:
             ours = glued["name"] if implied else target
             return f" Did you mean '{ours}@{glued['number']}'?"

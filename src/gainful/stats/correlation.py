@@ -77,15 +77,15 @@ def spearman(x: ArrayLike, y: ArrayLike) -> FloatArray:
     return _defined(_ratio((a * b).sum(axis=-1), total), x, y)
 
 
-def rbo(x: ArrayLike, y: ArrayLike, *, p: float = 0.9, variant: Literal["a", "b"] = "b") -> FloatArray:
+def rbo(x: ArrayLike, y: ArrayLike, *, p: float = 0.9) -> FloatArray:
     """Rank-biased overlap of two orders of the same things: 1 if they are the same, and the top decides.
 
     With A(d) the overlap of the first d of both, as a share of d: (1 − p)/p · Σ_{d ≤ n} A(d)·pᵈ + A(n)·pⁿ, which is
     RBO_ext of Webber, Moffat & Zobel (2010), the last agreement being carried on; here A(n) = 1, as both hold the same
     things. A reader goes on to the next rank with the probability p.
 
-    The variants treat ties differently (Corsi & Urbano 2024): ``a`` gives the mean over all orders of what is tied;
-    ``b`` divides the overlap by what each side has with itself, so that an order with ties agrees with itself wholly.
+    Ties are treated as in variant b of Corsi & Urbano (2024): the expected overlap over all orders of what is tied is
+    divided by what each side has with itself, so that an order with ties agrees with itself wholly.
 
     >>> rbo([3, 2, 1], [2, 3, 1], p=0.5).round(3).item()
     0.5
@@ -100,7 +100,7 @@ def rbo(x: ArrayLike, y: ArrayLike, *, p: float = 0.9, variant: Literal["a", "b"
     found = np.asarray(since[later].sum(axis=-1), np.float64)
     tied = _has_ties(ranks_x) | _has_ties(ranks_y)
     if tied.any():
-        found[tied] = _tied_agreement(ranks_x[tied], ranks_y[tied], variant) @ weights
+        found[tied] = _tied_agreement(ranks_x[tied], ranks_y[tied]) @ weights
     return _defined(found, x, y)
 
 
@@ -148,13 +148,10 @@ def _has_ties(ranks: FloatArray) -> BoolArray:
     return np.asarray((ordered[..., 1:] == ordered[..., :-1]).any(axis=-1), np.bool_)
 
 
-def _tied_agreement(x: FloatArray, y: FloatArray, variant: Literal["a", "b"]) -> FloatArray:
+def _tied_agreement(x: FloatArray, y: FloatArray) -> FloatArray:
     """The agreement at each depth of orders given as ranks, of which some are tied."""
     a, b = _within_depth(-x), _within_depth(-y)
-    overlap = _overlap(a, b)
-    if variant == "a":
-        return overlap / np.arange(1, a.shape[-1] + 1)
-    return np.asarray(overlap / np.sqrt(_overlap(a, a) * _overlap(b, b)), np.float64)
+    return np.asarray(_overlap(a, b) / np.sqrt(_overlap(a, a) * _overlap(b, b)), np.float64)
 
 
 def _overlap(a: FloatArray, b: FloatArray) -> FloatArray:

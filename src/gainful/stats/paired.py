@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from gainful.stats.scale import exponents, largest_of
 
 IntArray = NDArray[np.int64]
 WithoutVariance = Literal["infinite", "zero"]
+Number = TypeVar("Number", np.float64, np.int64)
 
 # Sums of the same numbers in another order differ by this much, relatively: still equal.
 CLOSE = 1e-9
@@ -66,7 +67,7 @@ def pairs(systems: int, against: int | None = None) -> tuple[IntArray, IntArray]
     return others, np.full(systems - 1, against)
 
 
-def square(values: NDArray[np.generic], systems: int, diagonal: float) -> NDArray[np.generic]:
+def square(values: NDArray[Number], systems: int, diagonal: float) -> NDArray[Number]:
     """Systems × systems from one value per pair, symmetric."""
     first, second = pairs(systems)
     full = np.full((systems, systems), diagonal, values.dtype)
@@ -79,7 +80,7 @@ def t_test(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     first, second = pairs(len(scores), against)
     t = t_statistic(scores[first] - scores[second], rounding(scores, first, second))
     p = 2.0 * special.stdtr(scores.shape[1] - 1, -np.abs(t))
-    return np.asarray(_arranged(np.where(np.isnan(t), 1.0, p), len(scores), 1.0, against), np.float64)
+    return _arranged(np.where(np.isnan(t), 1.0, p), len(scores), 1.0, against)
 
 
 def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
@@ -100,7 +101,7 @@ def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     for n in np.unique(number[~few & untied & (number <= _TABULATED)]):
         rows = untied & (number == n)
         p[rows] = _signed_rank_tail(int(n))[np.round(observed[rows]).astype(np.int64)]
-    return np.asarray(_arranged(p, len(scores), 1.0, against), np.float64)
+    return _arranged(p, len(scores), 1.0, against)
 
 
 def signed_ranks(scores: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
@@ -142,7 +143,7 @@ def randomisation(
     counts = np.zeros(len(first), np.int64)
     for found in apply(_flipped, flips, shared=(scores, first, second, limit), total=len(sizes), label="Randomising"):
         counts += found
-    return Extremes(counts=_arranged_counts(counts, systems, total, against), resamples=total, exact=exact)
+    return Extremes(counts=_arranged(counts, systems, total, against), resamples=total, exact=exact)
 
 
 # Signs, or which of all rows of signs there are.
@@ -200,7 +201,7 @@ def bootstrap(
     counts = np.zeros(len(first), np.int64)
     for found in apply(_Shifted.extreme, draws, shared=shared, total=len(sizes), label="Resampling"):
         counts += found
-    return Extremes(counts=_arranged_counts(counts, systems, resamples, against), resamples=resamples)
+    return Extremes(counts=_arranged(counts, systems, resamples, against), resamples=resamples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -250,7 +251,7 @@ def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | N
         ranges.append(dealt.max(axis=1) - dealt.min(axis=1))
     sorted_ranges = np.sort(np.concatenate(ranges))
     counts = resamples - np.searchsorted(sorted_ranges, limit, side="left")
-    return Extremes(counts=_arranged_counts(counts, systems, resamples, against), resamples=resamples)
+    return Extremes(counts=_arranged(counts, systems, resamples, against), resamples=resamples)
 
 
 def tukey_all(
@@ -328,11 +329,5 @@ def _signed_rank_tail(n: int) -> FloatArray:
     return np.minimum(np.cumsum(by_size[::-1])[::-1], 1.0)
 
 
-def _arranged(values: NDArray[np.generic], systems: int, diagonal: float, against: int | None) -> NDArray[np.generic]:
-    if against is None:
-        return square(values, systems, diagonal)
-    return np.insert(values, against, diagonal)
-
-
-def _arranged_counts(counts: IntArray, systems: int, total: int, against: int | None) -> IntArray:
-    return np.asarray(_arranged(counts, systems, total, against), np.int64)
+def _arranged(values: NDArray[Number], systems: int, diagonal: float, against: int | None) -> NDArray[Number]:
+    return square(values, systems, diagonal) if against is None else np.insert(values, against, diagonal)

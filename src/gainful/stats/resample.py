@@ -80,11 +80,11 @@ def all_sign_flips(n: int, start: int = 0, stop: int | None = None) -> FloatArra
     return np.where(bits, -1.0, 1.0)
 
 
-def check_resamples(resamples: int, *, least: int = 1) -> None:
+def check_resamples(resamples: int) -> None:
     """Refuse a number of resamples that gives no answer, or none in a lifetime."""
     if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer):
         raise GainfulError(f"resamples: expected a whole number, got {resamples!r}")
-    if resamples < least:
-        raise GainfulError(f"resamples: expected at least {least}, got {resamples}")
+    if resamples < 1:
+        raise GainfulError(f"resamples: expected at least 1, got {resamples}")
     if resamples > MOST:
         raise GainfulError(f"resamples: expected at most {MOST:,}, got {resamples:,}")
