@@ -289,8 +289,8 @@ class TestVerdict:
         assert compare(table(NumRet=leading(1))).verdict().startswith("a is significantly higher than b in NumRet: ")
 
     def test_many_measures(self):
-        found = compare(table(**{f"P@{k}": leading(1, 1) for k in range(1, 6)}))
-        assert found.verdict().count(" leads in ") == 3
+        found = compare(table(**{f"P@{k}": leading(1, 1) for k in range(1, 7)}))
+        assert found.verdict().count(" leads in ") == 4
         assert "The table has 2 more measures." in found.verdict()
 
 

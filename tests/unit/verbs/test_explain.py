@@ -367,7 +367,7 @@ class TestVerdict:
         # AP = (1/1 + 2/3)/3: e is missing, which costs 1/3, and c stands at rank 3, which costs 1/9.
         assert gf.explain(QRELS, RUN, "q", "AP").verdict() == (
             "AP of topic q in run 'run' is 0.5556; the best ordering scores 1.0000. "
-            "Lost: 0.3333 because documents are not among the first 3 and 0.1111 because documents stand too low."
+            "Lost: 0.3333 because documents are not among the first 3 and 0.1111 because documents are ranked too low."
         )
 
     def test_a_negative_loss_is_a_gain(self):
@@ -377,14 +377,14 @@ class TestVerdict:
         assert (why.absent, why.misplaced) == pytest.approx((2 / ideal, (1 / math.log2(3) - 1) / ideal))
         assert why.verdict().endswith(
             "Lost: 0.7602 because documents are not among the first 2. "
-            "Gained over the best ordering: 0.1403 because documents stand higher, where others are missing."
+            "Gained over the best ordering: 0.1403 because documents are ranked higher, where others are missing."
         )
 
     def test_forbidden_documents(self):
         why = gf.explain({"q": {"bad": -1, "good": 2}}, {"q": {"bad": 2.0, "good": 1.0}}, "q", "nDCGf@2")
         assert (why.misplaced, why.forbidden) == pytest.approx((2 / 3 * (1 - 1 / math.log2(3)), 1 / 3))
         assert "An empty ranking scores 0.3333; what is shown adds 0.0873." in why.verdict()
-        assert why.verdict().endswith("0.3333 because forbidden documents are shown, or stand too high.")
+        assert why.verdict().endswith("0.3333 because forbidden documents are shown, or ranked too high.")
 
     def test_forbidden_documents_left_out(self):
         # Under norm min the best ordering has the forbidden document at rank 2: leaving it out gains 1/log2(3)/(I - W).

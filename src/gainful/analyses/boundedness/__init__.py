@@ -41,7 +41,7 @@ def boundedness(
     discount: str | Sequence[float] = "log2",
     **options: Unpack[JoinOptions],
 ) -> Boundedness:
-    """Find the range of nDCG with negative labels, per topic, and the runs whose scores are outside of it.
+    """Find the range of nDCG with negative labels, per topic, and the rankings of runs that leave [0, 1].
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ _NOTHING = 5e-5
 # Why something is lost or gained: on documents that are not shown, on wanted ones that are, on forbidden ones.
 REASONS = (
     ("documents are not among the first {k}", "forbidden documents are not among the first {k}"),
-    ("documents stand too low", "documents stand higher, where others are missing"),
-    ("forbidden documents are shown, or stand too high", "forbidden documents stand lower"),
+    ("documents are ranked too low", "documents are ranked higher, where others are missing"),
+    ("forbidden documents are shown, or ranked too high", "forbidden documents are ranked lower"),
 )
 _HEADERS: dict[str, Any] = {"doc_id": ("document", "text")} | {
     name: (name, "level") for name in ("label", "gain", "cg")
