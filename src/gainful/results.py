@@ -376,10 +376,8 @@ class Result:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        verdict, notes = (
-            self.verdict(),
-            "".join(f"<li>{html.escape(brief(printable(str(note))))}</li>" for note in self.notes()),
-        )
+        verdict = self.verdict()
+        notes = "".join(f"<li>{html.escape(printable(str(note)))}</li>" for note in self.notes())
         parts = [f"<p><b>{html.escape(brief(printable(verdict)))}</b></p>" if verdict else ""]
         parts += [table.html() for table in self.compact()]
         parts += [f"<ul>{notes}</ul>" if notes else "", _picture(self)]
@@ -413,6 +411,8 @@ def plural(number_of: int, thing: str) -> str:
     return f"{number_of} {thing}" + ("" if number_of == 1 else "s")
 
 
-def listed(names: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
+def listed(names: Sequence[str], most: int | None = None) -> str:
+    """'a', 'a and b', 'a, b and c'; 'a, b and 4 others' if no more than so many are to be named."""
+    rest = [] if most is None or len(names) <= most else [plural(len(names) - most, "other")]
+    names = [*names[:most], *rest]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -124,7 +124,4 @@ def _named(names: Sequence[str]) -> str:
     """'Run 'a'', 'Runs 'a' and 'b'', 'Runs 'a', 'b', 'c' and 4 others'."""
     if len(names) == 1:
         return f"Run {names[0]!r}"
-    shown = [repr(name) for name in names[:_MOST_NAMED]]
-    if len(names) > _MOST_NAMED:
-        shown.append(plural(len(names) - _MOST_NAMED, "other"))
-    return f"Runs {listed(shown)}"
+    return f"Runs {listed(list(map(repr, names)), _MOST_NAMED)}"

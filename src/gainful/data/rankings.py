@@ -181,6 +181,19 @@ class Rankings:
         above = running[np.searchsorted(self.row, np.arange(self.n_rows))]  # per row, those of all rows before it
         return running[:-1] - above[self.row] if at is None else running[at] - above[self.row[at]]
 
+    def with_hits(self, at: IntArray | BoolArray | slice) -> Rankings:
+        """The same ranks with some of the hits only: the others become gaps."""
+        rank = self.rank[at]
+        untied = self.tie_first is self.rank
+        return replace(
+            self,
+            row=self.row[at],
+            rank=rank,
+            document=self.document[at],
+            tie_first=rank if untied else self.tie_first[at],
+            tie_last=rank if untied else self.tie_last[at],
+        )
+
     def only(self, systems: Collection[str]) -> Rankings:
         """The rankings of some systems, in the order that they have here."""
         kept = np.array([name in systems for name in self.systems], np.bool_)
@@ -198,23 +211,14 @@ class Rankings:
             return mine, places[system] * topics + topic
 
         mine, row = renumbered(self.row)
-        rank = self.rank[mine]
-        untied = self.tie_first is self.rank
-        listed = self.listed
-        if listed is not None:
-            listed = listed.taken(*renumbered(listed.row))
         return replace(
-            self,
+            self.with_hits(mine),
             systems=tuple(self.systems[at] for at in chosen),
             retrieved=rows(self.retrieved),
             present=rows(self.present),
             row=row,
-            rank=rank,
-            document=self.document[mine],
-            tie_first=rank if untied else self.tie_first[mine],
-            tie_last=rank if untied else self.tie_last[mine],
             ignored=tuple(self.ignored[at] for at in chosen),
-            listed=listed,
+            listed=None if self.listed is None else self.listed.taken(*renumbered(self.listed.row)),
             tied=None if self.tied is None else rows(self.tied),
             stranger=tuple(self.stranger[at] for at in chosen) if self.stranger else (),
         )

@@ -12,7 +12,7 @@ import polars as pl
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
-from gainful.results import Column, Kind, Note, Result, Settings, Table, listed, number, plural
+from gainful.results import Kind, Note, Result, Settings, Table, listed, number, plural
 
 if TYPE_CHECKING:
     import altair
@@ -214,17 +214,17 @@ class Scores(Result):
 
     def _content(self) -> dict[str, Any]:
         """Means, scores by run, measure and topic, and what was done about the rest."""
-        means = self.summary()
         scores: ScoreDict = {}
-        mean: dict[str, dict[str, float]] = {}
         for j, system in enumerate(self.systems):
-            mean[system] = {name: float(means[i, j]) for i, name in enumerate(self.measures)}
             scores[system] = {}
             for i, name in enumerate(self.measures):
                 cells = zip(self.topics, self.values[i, j].tolist(), self.counted[i, j].tolist(), strict=True)
                 scores[system][name] = {topic: value for topic, value, counted in cells if counted}
+        means = self.summary().T.tolist()
         return {
-            "mean": mean,
+            "mean": {
+                run: dict(zip(self.measures, mean, strict=True)) for run, mean in zip(self.systems, means, strict=True)
+            },
             "scores": scores,
             "policies": None if self.policies is None else self.policies.to_dict(),
             "missing_topics": dict(zip(self.systems, self.missing, strict=True)),
@@ -252,9 +252,8 @@ class Scores(Result):
                 leaders.setdefault(tuple(self.systems[j] for j in best), []).append(f"{measure} ({value})")
         said = []
         for names, by in leaders.items():
-            rest = [plural(len(names) - _NAMED, "other")] if len(names) > _NAMED else []
             has = "has" if len(names) == 1 else "have"
-            said.append(f"{listed([*names[:_NAMED], *rest])} {has} the best {listed(by)}")
+            said.append(f"{listed(names, _NAMED)} {has} the best {listed(by)}")
         return f"Of {len(self.systems)} runs, {'; '.join(said)}." if said else ""
 
     @staticmethod
@@ -271,8 +270,9 @@ class Scores(Result):
         order = np.argsort(np.where(np.isnan(means[0]), np.inf, sign * means[0]), kind="stable")
         return [int(system) for system in order]
 
-    def _kinds(self) -> list[Kind]:
-        return ["count" if how == "sum" else "score" for how in self.summaries]
+    def _headers(self) -> dict[str, tuple[str, Kind]]:
+        measures = zip(self.measures, self.summaries, strict=True)
+        return {name: (name, "count" if how == "sum" else "score") for name, how in measures}
 
     def mean_table(self) -> Table:
         """One row per run, the best by the first measure first."""
@@ -283,13 +283,7 @@ class Scores(Result):
             for i, higher in enumerate(self.higher)
             for row in (self._best(means[i, order], higher) if len(order) > 1 else ())
         }
-        columns = [Column(name, name, kind) for name, kind in zip(self.measures, self._kinds(), strict=True)]
-        return Table(
-            name="means",
-            frame=self.mean()[order],
-            columns=(Column("run", "run", "text"), *columns),
-            best=frozenset(best),
-        )
+        return Table.of("means", self.mean()[order], {"run": "run", **self._headers()}, best=frozenset(best))
 
     def topic_table(self) -> Table:
         """Topics × runs for one measure and a few runs, else one row per topic and run; the means come last."""
@@ -297,23 +291,17 @@ class Scores(Result):
         order = self._order(means)
         topics = [*self.topics, MEAN]
         full = np.concatenate([np.where(self.counted, self.values, np.nan), means[:, :, None]], axis=2)
-        names, kinds = [self.systems[j] for j in order], self._kinds()
-        if len(self.measures) == 1 and 1 < len(order) <= _SIDE_BY_SIDE and "query_id" not in names:
-            frame = pl.DataFrame(
-                {"query_id": topics, **{name: full[0, j] for name, j in zip(names, order, strict=True)}}
+        names, headers = [self.systems[j] for j in order], self._headers()
+        columns: dict[str, Any] = {"query_id": topics}
+        if len(headers) == 1 and 1 < len(order) <= _SIDE_BY_SIDE and "query_id" not in names:
+            ((_, kind),) = headers.values()
+            columns |= {name: full[0, j] for name, j in zip(names, order, strict=True)}
+            return Table.of(
+                "topics", pl.DataFrame(columns), {"query_id": "topic", **{name: (name, kind) for name in names}}
             )
-            columns = [Column("query_id", "topic", "text"), *(Column(name, name, kinds[0]) for name in names)]
-        else:
-            frame = pl.DataFrame(
-                {
-                    "query_id": topics * len(order),
-                    "run": [name for name in names for _ in topics],
-                    **{name: full[i, order].ravel() for i, name in enumerate(self.measures)},
-                }
-            )
-            columns = [Column("query_id", "topic", "text"), Column("run", "run", "text")]
-            columns += [Column(name, name, kind) for name, kind in zip(self.measures, kinds, strict=True)]
-        return Table(name="topics", frame=frame, columns=tuple(columns))
+        columns = {"query_id": topics * len(order), "run": [name for name in names for _ in topics]}
+        columns |= {name: full[i, order].ravel() for i, name in enumerate(self.measures)}
+        return Table.of("topics", pl.DataFrame(columns), {"query_id": "topic", "run": "run", **headers})
 
     def worst_topics(self) -> Table:
         """The topics of the first run by its first measure, the worst first."""

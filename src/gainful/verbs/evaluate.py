@@ -13,7 +13,7 @@ from gainful.verbs.source import LATE_POLICIES, Measures, Options, check_options
 if TYPE_CHECKING:
     from gainful.data.rankings import FloatArray, Rankings
     from gainful.data.scores import Scores
-    from gainful.measures import Measure
+    from gainful.measures import Definition, Measure
 
 
 def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES, **options: Unpack[Options]) -> Scores:
@@ -194,34 +194,26 @@ def read_scores(source: Any, *, lower_is_better: Sequence[str] = ()) -> Scores:
     return replace(scores, higher=tuple("worse" if label in labels else higher for label, higher in directions))
 
 
-def is_known(measure: str) -> bool:
-    """Whether gainful knows a measure, and with it which end of its scale is better."""
+def known(measure: str) -> Definition | None:
+    """What gainful knows of a measure: which end of its scale is better, and more."""
     from gainful.errors import MeasureError
     from gainful.measures import parse_measure
 
     try:
-        parse_measure(measure)
+        return parse_measure(measure).definition
     except MeasureError:
-        return False
-    return True
+        return None
 
 
 def _known(scores: Scores) -> Scores:
     """The scores of a table, with what gainful knows of their measures."""
-    from contextlib import suppress
     from dataclasses import replace
 
-    from gainful.errors import MeasureError
-    from gainful.measures import Definition, parse_measure
-
-    known: dict[str, Definition] = {}
-    for label in scores.measures:
-        with suppress(MeasureError):
-            known[label] = parse_measure(label).definition
+    found = [known(label) for label in scores.measures]
     return replace(
         scores,
-        summaries=tuple(known[label].summary if label in known else "mean" for label in scores.measures),
-        higher=tuple(known[label].higher if label in known else "better" for label in scores.measures),
+        summaries=tuple("mean" if one is None else one.summary for one in found),
+        higher=tuple("better" if one is None else one.higher for one in found),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from scipy import special
@@ -15,7 +15,7 @@ from gainful.stats.correlation import mid_ranks
 _NOISE = 1e-14
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Decisions:
     """How many pairs of runs were found equal or different: in truth, and by what is examined.
 
@@ -30,8 +30,7 @@ class Decisions:
     @property
     def accuracy(self) -> float:
         """The share of the pairs with the same outcome under both."""
-        total = self.both_equal + self.lost_equal + self.lost_difference + self.both_different
-        return _share(self.both_equal + self.both_different, total)
+        return _share(self.both_equal + self.both_different, sum(astuple(self)))
 
     @property
     def true_positive(self) -> float:
@@ -54,12 +53,7 @@ class Decisions:
         return _share(self.lost_difference, self.lost_difference + self.both_different)
 
     def __add__(self, other: Decisions) -> Decisions:
-        return Decisions(
-            both_equal=self.both_equal + other.both_equal,
-            lost_equal=self.lost_equal + other.lost_equal,
-            lost_difference=self.lost_difference + other.lost_difference,
-            both_different=self.both_different + other.both_different,
-        )
+        return Decisions(*(mine + more for mine, more in zip(astuple(self), astuple(other), strict=True)))
 
 
 def draw_pairs(systems: int, number: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
@@ -106,12 +100,8 @@ def _p(z: FloatArray) -> FloatArray:
 
 def compared(truth: BoolArray, found: BoolArray) -> Decisions:
     """Count outcomes; True where a pair was found different."""
-    return Decisions(
-        both_equal=int((~truth & ~found).sum()),
-        lost_equal=int((~truth & found).sum()),
-        lost_difference=int((truth & ~found).sum()),
-        both_different=int((truth & found).sum()),
-    )
+    outcomes = (~truth & ~found, ~truth & found, truth & ~found, truth & found)
+    return Decisions(*(int(outcome.sum()) for outcome in outcomes))
 
 
 def _share(part: int, whole: int) -> float:

@@ -36,7 +36,7 @@ def deplete(rankings: Rankings, kept: BoolArray) -> Rankings:
 def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
     """The same ranks over a smaller pool: the hits of what is no longer in it become gaps."""
     place = np.cumsum(pooled) - 1
-    slim = _with_hits(rankings, np.flatnonzero(pooled[rankings.document]))
+    slim = rankings.with_hits(np.flatnonzero(pooled[rankings.document]))
     return replace(
         slim,
         document=place[slim.document],
@@ -48,21 +48,7 @@ def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
 
 def judged_only(rankings: Rankings) -> Rankings:
     """The same ranks without the hits that have no judgment: they become gaps, as documents outside the pool are."""
-    return _with_hits(rankings, np.flatnonzero(rankings.grade >= 0))
-
-
-def _with_hits(rankings: Rankings, at: IntArray | slice) -> Rankings:
-    """The same ranks with some of the hits only."""
-    rank = rankings.rank[at]
-    untied = rankings.tie_first is rankings.rank
-    return replace(
-        rankings,
-        row=rankings.row[at],
-        rank=rank,
-        document=rankings.document[at],
-        tie_first=rank if untied else rankings.tie_first[at],
-        tie_last=rank if untied else rankings.tie_last[at],
-    )
+    return rankings.with_hits(np.flatnonzero(rankings.grade >= 0))
 
 
 def stratified(rankings: Rankings, shares: Sequence[float], rel: float, rng: np.random.Generator) -> BoolArray:
@@ -113,7 +99,7 @@ def of_system(rankings: Rankings, system: int) -> Rankings:
     """The rankings of one system, over the same pool."""
     topics = len(rankings.topics)
     rows = slice(system * topics, (system + 1) * topics)
-    own = _with_hits(rankings, slice(*np.searchsorted(rankings.row, [rows.start, rows.stop]).tolist()))
+    own = rankings.with_hits(slice(*np.searchsorted(rankings.row, [rows.start, rows.stop]).tolist()))
     return replace(
         own,
         systems=(rankings.systems[system],),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy import special
 from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.judged import JudgedDocuments
 from gainful.analyses.robustness.verdict import KEPT, notes, sentences, tidy
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled
+from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import check_choice
@@ -192,30 +192,17 @@ class Robustness(Result):
 
     def to_frame(self) -> pl.DataFrame:
         """Long: one row per measure and level, with τ and its interval, the mean score, and the decisions on pairs."""
-        tau, mean = self.tau(), self.scores.mean(axis=2)
-        rows = []
+        tau, mean, levels = self.tau(), self.scores.mean(axis=2), [float(level) for level in self.levels]
+        shares = ("accuracy", "true_positive", "predicted_positive", "g_mean", "false_positive")
+        names = (*(field.name for field in fields(Decisions)), *shares)
+        frames = []
         for m, measure in enumerate(self.measures):
-            for at, level in enumerate(self.levels):
-                cell = self.decisions[m][at]
-                rows.append(
-                    {
-                        "measure": measure,
-                        "level": float(level),
-                        "judged": self.judged[at],
-                        "tau": float(tau[m, at, 0]),
-                        "tau_low": float(tau[m, at, 1]),
-                        "tau_high": float(tau[m, at, 2]),
-                        "score": float(mean[m, at]),
-                        "full_score": float(self.full[m].mean()),
-                        **asdict(cell),
-                        "accuracy": cell.accuracy,
-                        "true_positive": cell.true_positive,
-                        "predicted_positive": cell.predicted_positive,
-                        "g_mean": cell.g_mean,
-                        "false_positive": cell.false_positive,
-                    }
-                )
-        return pl.DataFrame(rows)
+            columns = {"measure": measure, "level": levels, "judged": self.judged}
+            taus = dict(zip(("tau", "tau_low", "tau_high"), tau[m].T, strict=True))
+            scores = {"score": mean[m], "full_score": float(self.full[m].mean())}
+            decided = {name: [getattr(cell, name) for cell in self.decisions[m]] for name in names}
+            frames.append(pl.DataFrame({**columns, **taus, **scores, **decided}))
+        return pl.concat(frames)
 
     def runs(self) -> pl.DataFrame:
         """Long: measure, level, run, score, full_score and its two ranks (1 is the best score, equals share one).
@@ -223,26 +210,18 @@ class Robustness(Result):
         The rank at a level is among all runs at that level; of leave-one-out, where each run is scored without its own
         judgments, among the full scores of the others.
         """
-        rows = []
+        frames = []
         for m, measure in enumerate(self.measures):
             for at, level in enumerate(self.levels):
                 better = -1.0 if self.higher[m] == "worse" else 1.0
                 now, full = tidy(better * np.stack([self.scores[m, at], self.full[m]]))
-                rivals = full if self.settings["depletion"] == "leave-one-out" else now
-                for s, run in enumerate(self.systems):
-                    others = np.delete(rivals, s)
-                    rows.append(
-                        {
-                            "measure": measure,
-                            "level": float(level),
-                            "run": run,
-                            "score": float(self.scores[m, at, s]),
-                            "full_score": float(self.full[m, s]),
-                            "rank": 1 + int((others > now[s]).sum()),
-                            "full_rank": 1 + int((full > full[s]).sum()),
-                        }
-                    )
-        return pl.DataFrame(rows)
+                above = (full if self.settings["depletion"] == "leave-one-out" else now) > now[:, None]
+                np.fill_diagonal(above, False)
+                names = {"measure": measure, "level": float(level), "run": self.systems}
+                scores = {"score": self.scores[m, at], "full_score": self.full[m]}
+                ranks = {"rank": 1 + above.sum(axis=1), "full_rank": 1 + (full > full[:, None]).sum(axis=1)}
+                frames.append(pl.DataFrame({**names, **scores, **ranks}))
+        return pl.concat(frames)
 
     def _content(self) -> dict[str, Any]:
         """Depth, curves, knees at .9, the scores of every run."""
@@ -262,27 +241,24 @@ class Robustness(Result):
     def chart(self) -> altair.TopLevelMixin:
         """τ against the level, one line per measure with its interval; runs keep their order above the rule at .9."""
         alt = load_altair()
-        by_depth = self.settings["depletion"] in ("depth", "leave-one-out")
+        by_depth, confidence = self.by_depth(), f"{self.settings['confidence']:.0%}"
         title = "pool depth" if by_depth else "share of the judgments that is kept"
         axis = alt.Axis() if by_depth else alt.Axis(format="%")
         scale = alt.Scale(type="log") if by_depth else alt.Scale(domain=[0, 1])
-        x = alt.X("level:Q", title=title, axis=axis, scale=scale)
         frame = self.to_frame().select("measure", "level", "judged", "tau", "tau_low", "tau_high")
         base = alt.Chart(frame).encode(
-            x=x, color=alt.Color("measure:N", sort=None, legend=alt.Legend(title="measure", symbolOpacity=1))
+            x=alt.X("level:Q", title=title, axis=axis, scale=scale),
+            color=alt.Color("measure:N", sort=None, legend=alt.Legend(title="measure", symbolOpacity=1)),
         )
         y = alt.Y("tau:Q", title="Kendall's τ with the order under all judgments", scale=alt.Scale(zero=False))
-        lines = base.mark_line(point=True).encode(
-            y=y,
-            tooltip=[
-                "measure:N",
-                alt.Tooltip("level:Q", title=title, format="" if by_depth else ".0%"),
-                alt.Tooltip("judged:Q", title="judgments left", format=",.0f"),
-                alt.Tooltip("tau:Q", title="τ", format=".3f"),
-                alt.Tooltip("tau_low:Q", title=f"low ({self.settings['confidence']:.0%})", format=".3f"),
-                alt.Tooltip("tau_high:Q", title="high", format=".3f"),
-            ],
+        numbers = {"tau": "τ", "tau_low": f"low ({confidence})", "tau_high": "high"}
+        tooltip = tips(
+            "measure:N",
+            ("level:Q", title, "" if by_depth else ".0%"),
+            ("judged:Q", "judgments left", ",.0f"),
+            *((f"{name}:Q", header, ".3f") for name, header in numbers.items()),
         )
+        lines = base.mark_line(point=True).encode(y=y, tooltip=tooltip)
         band = base.mark_area(opacity=0.2).encode(y=alt.Y("tau_low:Q"), y2="tau_high:Q")
         rule = alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.9))
         layers = (rule, band, lines) if self.taus.shape[2] > 1 else (rule, lines)

@@ -199,18 +199,11 @@ class Comparison(Result):
 
     def assumed(self) -> tuple[Note, ...]:
         """Measures that gainful does not know, so that a higher score was taken for better; `worse` depends on it."""
-        from gainful.verbs.evaluate import is_known
+        from gainful.verbs.evaluate import known
 
-        return tuple(
-            Note(
-                "unknown-measure",
-                one.measure,
-                f"gainful does not know {one.measure!r}, and takes a higher score for better; "
-                f"{setting('lower_is_better')} says otherwise.",
-            )
-            for one in self.contrasts
-            if one.higher == "better" and not is_known(one.measure)
-        )
+        unknown = [one.measure for one in self.contrasts if one.higher == "better" and known(one.measure) is None]
+        otherwise = f"and takes a higher score for better; {setting('lower_is_better')} says otherwise."
+        return tuple(Note("unknown-measure", name, f"gainful does not know {name!r}, {otherwise}") for name in unknown)
 
     def means(self) -> pl.DataFrame:
         """Of each measure and run: mean, low, high."""

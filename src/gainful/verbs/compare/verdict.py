@@ -117,15 +117,9 @@ def _capital(name: str) -> str:
 
 def few_topics(found: Comparison) -> list[Note]:
     """Measures with too few topics."""
-    return [
-        Note(
-            "few-topics",
-            one.measure,
-            f"{one.measure}: tests and intervals say little on {len(one.topics)} topics.",
-        )
-        for one in found.contrasts
-        if len(one.topics) < FEW_TOPICS
-    ]
+    few = [one for one in found.contrasts if len(one.topics) < FEW_TOPICS]
+    says = "{}: tests and intervals say little on {} topics."
+    return [Note("few-topics", one.measure, says.format(one.measure, len(one.topics))) for one in few]
 
 
 def notes(found: Comparison) -> Iterator[Note]:

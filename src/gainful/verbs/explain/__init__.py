@@ -54,7 +54,7 @@ def explain(
     --------
     >>> why = explain({"7": {"a": 2, "b": 1}}, {"7": {"b": 0.9, "x": 0.5, "a": 0.1}}, "7")
     >>> print(why.verdict())
-    nDCG@10 of topic 7 in run 'run' is 0.7602; the best ordering scores 1.0000. Lost: 0.3801 because documents ...
+    nDCG@10 of topic 7 in run 'run' is 0.7602; the best ordering scores 1.0000. Lost: 0.2398 because documents ...
     >>> why.steps["ndcg"].round(2).to_list()
     [0.5, 0.38, 0.76]
     """
