@@ -28,12 +28,9 @@ _BLOCK = 4_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What turns the numbers of an ordinal model into probabilities: one logistic curve a head (Platt 1999).
+    """What turns the numbers of an ordinal model into probabilities: one logistic curve per head (Platt 1999).
 
-    Parameters
-    ----------
-    slopes, intercepts
-        P(label > l_i) = 1/(1 + exp(-(slope_i·s_i + intercept_i))).
+    P(label > l_i) = 1/(1 + exp(-(slope_i·s_i + intercept_i))).
     """
 
     slopes: tuple[float, ...]
@@ -74,20 +71,8 @@ def expected_gains(
 ) -> FloatArray:
     """ĝ_d = E[g_d/Z] of each document, from so many draws of all labels.
 
-    Parameters
-    ----------
-    scale
-        Labels and gains.
-    chances
-        Documents × labels, the documents of a query side by side.
-    sizes
-        How many documents each query has.
-    cutoff
-        Of nDCGf.
-    streams
-        Where the random numbers of each document start, see `streams`.
-    draws
-        How many.
+    `chances` is documents × labels, the documents of a query side by side; `streams` as the function of that name
+    gives.
     """
     total = np.zeros(len(chances))
     ends = np.cumsum(sizes)

@@ -99,15 +99,7 @@ def open_encoder(folder: Path, *, heads: int | None, max_length: int | None, dev
 
 
 def check_device(device: str | None, *, training: bool = False) -> None:
-    """Refuse a device that this machine does not have, or that the trainer would not keep to.
-
-    Parameters
-    ----------
-    device
-        cpu, cuda, cuda:1 or mps; None for the best there is.
-    training
-        Whether it is to be trained on.
-    """
+    """Refuse a device that this machine does not have, or that the trainer would not keep to."""
     if device is None:
         return
     if not _DEVICE.fullmatch(device):

@@ -142,15 +142,7 @@ class LossComparison(Result):
 
 
 def compare_losses(data: Any, validation: Any, test: Any, given: Mapping[str, Any]) -> LossComparison:
-    """What `compare` returns.
-
-    Parameters
-    ----------
-    data, validation, test
-        See `compare`.
-    given
-        Its other parameters by name.
-    """
+    """What `compare` returns."""
     losses, cutoff, seed = given["losses"], given["cutoff"], given["seed"]
     check_share("alpha", given["alpha"])
     if not losses:

@@ -23,19 +23,7 @@ _COLUMNS = 3
 def draw(
     curves: Mapping[str, ThresholdCurve], thresholds: Mapping[str, float], scores: Scores, measure: str
 ) -> altair.TopLevelMixin:
-    """Draw nDCGf against the threshold, a panel a loss, as their scores have nothing in common; below, the trade-off.
-
-    Parameters
-    ----------
-    curves
-        By loss, on the test queries.
-    thresholds
-        Where each f-ranker cuts.
-    scores
-        Of all models, to mark where they stand.
-    measure
-        What is on the vertical axis.
-    """
+    """Draw nDCGf against the threshold, one panel per loss, as scores have nothing in common; below, the trade-off."""
     alt = load_altair()
     losses = list(curves)
     colour = alt.Color("model:N", title=None, sort=losses, scale=alt.Scale(domain=losses, range=COLOURS[: len(losses)]))

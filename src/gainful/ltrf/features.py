@@ -89,17 +89,6 @@ def train_features(
     """Boost trees, stop when nDCGf of the validation queries no longer rises, and keep the best round.
 
     Training takes seconds: there is nothing to resume.
-
-    Parameters
-    ----------
-    train, validation
-        Judged documents with features.
-    loss, scale, cutoff
-        What to train for.
-    seed
-        Of LightGBM.
-    gamma, rounds, patience, learning_rate, leaves
-        See `Settings`.
     """
     lightgbm = load_lightgbm()
     features = train.matrix(train.names)

@@ -29,18 +29,7 @@ def loss_of(
 ) -> Tensor:
     """The value of a loss.
 
-    Parameters
-    ----------
-    loss
-        Which one.
-    scale
-        Labels and gains.
-    scores, grades, mask
-        See above.
-    cutoff
-        Of the nDCGf whose changes weight the pairs of LambdaRank.
-    gamma
-        What BCE counts beside LambdaRank.
+    `cutoff` is that of the nDCGf that weights pairs, `gamma` what BCE counts beside LambdaRank.
     """
     match loss:
         case "bce":

@@ -12,20 +12,9 @@ from gainful.ltrf.targets import FloatArray, IntArray, Loss, Scale, pair_weight,
 
 
 class Objective:
-    """One loss on fixed documents, as a function of their scores.
+    """One loss on fixed documents, those of a query side by side, as a function of their scores.
 
-    Parameters
-    ----------
-    loss
-        Which one.
-    scale
-        Labels and gains.
-    labels
-        One a document, the documents of a query side by side.
-    sizes
-        How many documents each query has.
-    cutoff, gamma
-        As for `losses.loss_of`.
+    See `losses.loss_of`.
     """
 
     def __init__(

@@ -20,37 +20,18 @@ _STATE = "trainer_state.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a training has come.
+    """How far a training has come."""
 
-    Parameters
-    ----------
-    last
-        The folder of the state to go on from.
-    best
-        The folder of the best epoch so far.
-    rounds
-        The validation nDCGf of every epoch so far.
-    finished
-        Whether there is nothing to go on with: all epochs are done, or patience has run out.
-    """
-
-    last: Path
-    best: Path
-    rounds: tuple[float, ...]
-    finished: bool
+    last: Path  # the folder of the state to go on from
+    best: Path  # the folder of the best epoch so far
+    rounds: tuple[float, ...]  # the validation nDCGf of every epoch so far
+    finished: bool  # whether there is nothing to go on with: all epochs are done, or patience has run out
 
 
 def resumed(folder: Path, settings: Mapping[str, Any], *, patience: int) -> Progress | None:
-    """Where to go on from: the last state that was written whole; None at the start. A folder belongs to one training.
+    """Where to go on from: the last state that was written whole.
 
-    Parameters
-    ----------
-    folder
-        Made if it is not there.
-    settings
-        All that the result depends on.
-    patience
-        Epochs without a better one after which a training ends.
+    None at the start. A folder belongs to one training.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

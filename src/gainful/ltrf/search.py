@@ -106,15 +106,7 @@ class Search(Result):
 
 
 def search(data: Any, validation: Any, test: Any, given: Mapping[str, Any]) -> Search:
-    """What `tune` returns.
-
-    Parameters
-    ----------
-    data, validation, test
-        See `tune`.
-    given
-        Its other parameters by name.
-    """
+    """What `tune` returns."""
     loss, trials, settings = given["loss"], given["trials"], given["settings"]
     cutoff, seed, learning_rates, gammas = (given[name] for name in ("cutoff", "seed", "learning_rates", "gammas"))
     check_loss(loss)

@@ -23,18 +23,10 @@ class NotFiniteError(DataError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The labels, from worst to best, and what each is worth.
+    """The labels, from worst to best, and what each is worth."""
 
-    Parameters
-    ----------
-    labels
-        Ordered by gain, equal gains by label.
-    gains
-        The gain of each; below 0 for what must not be shown.
-    """
-
-    labels: tuple[float, ...]
-    gains: tuple[float, ...]
+    labels: tuple[float, ...]  # ordered by gain, equal gains by label
+    gains: tuple[float, ...]  # the gain of each; below 0 for what must not be shown
 
     def __str__(self) -> str:
         pairs = zip(self.labels, self.gains, strict=True)
@@ -111,14 +103,9 @@ class Scale:
 
 
 def read_scale(gains: Mapping[float, float] | str | None, labels: ArrayLike) -> Scale:
-    """The scale that somebody asked for.
+    """The scale that somebody asked for, also as text such as {-2:-10,0:0,1:1,2:2}.
 
-    Parameters
-    ----------
-    gains
-        Label → gain, also as text such as {-2:-10,0:0,1:1,2:2}; None if every label is its own gain.
-    labels
-        Those of the documents to learn from.
+    None: every label is its own gain.
     """
     if isinstance(gains, str):
         gains = _parsed(gains)

@@ -117,18 +117,7 @@ def train_text(
 ) -> tuple[Encoder, list[float]]:
     """Fine-tune a cross-encoder; the epoch with the best nDCGf on the validation queries is kept.
 
-    Parameters
-    ----------
-    train, validation
-        Judged pairs of query and document text.
-    loss, scale, cutoff
-        What to train for.
-    seed
-        Of all that is random.
-    gamma, model, epochs, batch_size, learning_rate, max_docs, max_length, patience, device
-        See `Settings`.
-    checkpoints
-        The folder in which the state after every epoch is kept: a training that was cut off goes on from there.
+    `checkpoints` keeps the state after every epoch: a training that was cut off goes on from there.
     """
     local_folder(model)  # what is wrong with it is told before packages that take seconds are loaded
     load_sentence_transformers()

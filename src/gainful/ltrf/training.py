@@ -51,12 +51,7 @@ def prepare(
 ) -> Splits:
     """Read, split and check all that a training needs, before it starts.
 
-    Parameters
-    ----------
-    data, validation, test, gains, cutoff, seed
-        See `train`.
-    need_test
-        Whether a test part is split off also where validation queries are given.
+    `need_test`: a test part is split off also where validation queries are given.
     """
     if cutoff < 1:
         raise GainfulError(f"cutoff: expected at least 1, got {cutoff}")

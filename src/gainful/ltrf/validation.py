@@ -21,20 +21,9 @@ class Best(NamedTuple):
 
 
 class Validation:
-    """Judged documents whose scores are cut where mean nDCGf is highest.
+    """Judged documents, those of a query side by side, whose scores are cut where mean nDCGf is highest.
 
-    Parameters
-    ----------
-    scale
-        Labels and gains.
-    labels
-        One per document, the documents of a query side by side.
-    sizes
-        How many documents each query has.
-    cutoff
-        Of nDCGf.
-    doc_ids
-        One per document: of equal scores the later id goes first, as everywhere; without, the order given.
+    Of equal scores the later of `doc_ids` goes first, as everywhere; without them, the order given.
     """
 
     def __init__(

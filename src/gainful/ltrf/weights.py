@@ -45,10 +45,7 @@ def local_folder(checkpoint: str) -> Path | None:
 def check_saved(folder: Path) -> None:
     """Refuse a saved f-ranker that holds, or asks for, anything but numbers, words and settings.
 
-    Parameters
-    ----------
-    folder
-        As `FRanker.save` wrote it: settings and trees, or settings and a folder with an encoder.
+    It is settings and trees, or settings and a folder with an encoder.
     """
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():

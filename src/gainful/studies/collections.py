@@ -106,16 +106,9 @@ class Found:
 def load_collections(
     collections: Mapping[str, tuple[Any, Any]] | None, settings: Settings, *, runs_needed: bool = True
 ) -> list[StudyCollection]:
-    """The collections, read and joined; a simulated one if none is given.
+    """The collections by name, read and joined by the policies of the settings; a simulated one if none is given.
 
-    Parameters
-    ----------
-    collections
-        By name, the judgments and the runs: whatever `evaluate` takes.
-    settings
-        Have the policies, and the seed of the simulated collection.
-    runs_needed
-        Whether a collection without any run, ``(qrels, ())``, is refused.
+    `runs_needed`: one without any run, ``(qrels, ())``, is refused.
     """
     if collections is None:
         made = simulate(seed=settings["seed"])

@@ -82,35 +82,18 @@ def _kind(column: pl.Series) -> Kind:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Paper:
-    """What a paper shows.
+    """What a paper shows."""
 
-    Parameters
-    ----------
-    citation
-        Who wrote what, where.
-    about
-        By exhibit, its title, what was done here and how that differs from the paper.
-    published
-        By exhibit, the numbers that the paper prints; shares where it gives per cent.
-    """
-
-    citation: str
+    citation: str  # who wrote what, where
+    # By exhibit, its title, what was done here and how that differs from the paper.
     about: Mapping[str, Mapping[str, str]]
+    # By exhibit, the numbers that the paper prints; shares where it gives per cent.
     published: Mapping[str, pl.DataFrame]
 
     def exhibit(self, name: str, ours: Any, values: Mapping[str, Any] = _NONE, **more: Any) -> Exhibit:
         """One of the exhibits; the numbers that the paper prints stand below ours, if we have any.
 
-        Parameters
-        ----------
-        name
-            As the paper numbers it.
-        ours
-            A frame, or rows for one.
-        values
-            What is to be put into its title and text.
-        more
-            How it is drawn and what is printed of it, see `Exhibit`; the latter may be a function of the frame.
+        `values` are put into its title and text; of `more`, see `Exhibit`, `brief` may be a function of the frame.
         """
         frame = ours if isinstance(ours, pl.DataFrame) else pl.DataFrame(ours, infer_schema_length=None)
         if name in self.published and not frame.is_empty():
@@ -155,13 +138,7 @@ class Paper:
 
 @cache
 def read_paper(study: str) -> Paper:
-    """The paper of a study, from the file beside its modules.
-
-    Parameters
-    ----------
-    study
-        The study's package, such as negative_labels.
-    """
+    """The paper of a study, from the file beside its modules."""
     content = json.loads((files("gainful.studies") / study / "paper.json").read_text(encoding="utf-8"))
     exhibits = content["exhibits"]
     return Paper(
@@ -203,15 +180,7 @@ def nearest(
 
 
 def absences(lacking: Mapping[str, Mapping[str, str]], exhibits: Iterable[Exhibit]) -> dict[str, str]:
-    """What `Study.absent` holds: exhibits that no collection allows, and those that only some do not.
-
-    Parameters
-    ----------
-    lacking
-        By collection, the exhibits that it does not allow, and why.
-    exhibits
-        Those that could be made, of other collections.
-    """
+    """What `Study.absent` holds: exhibits that no collection allows, and those that only some do not."""
     made = {exhibit.name for exhibit in exhibits}
     reasons: dict[str, list[str]] = {}
     for collection, why in lacking.items():

@@ -44,14 +44,7 @@ class Finding:
 def decide(collection: str, claim: str, holds: Any, evidence: str, *numbers: Any) -> Finding:
     """A finding; not decided where one of the numbers is NaN.
 
-    Parameters
-    ----------
-    collection, claim, evidence
-        See `Finding`.
-    holds
-        What the numbers say.
-    numbers
-        All that `holds` depends on and `evidence` tells: numbers, sequences of them, or mappings to them.
+    `numbers` are all that `holds` depends on and `evidence` tells: numbers, sequences of them, or mappings to them.
     """
     values = (list(some.values()) if isinstance(some, Mapping) else some for some in numbers)
     undefined = any(np.isnan(np.asarray(some, np.float64)).any() for some in values)

@@ -23,37 +23,17 @@ _SHAPES = ("circle", "diamond", "square", "triangle-up")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """One axis of all panels.
-
-    Parameters
-    ----------
-    field, title
-        The column, and what people call it.
-    domain
-        From where to where; as the data have it if not given.
-    format
-        How numbers are written.
-    zero
-        Whether it begins at 0.
-    whole
-        Whether there are whole numbers only.
-    tight
-        Whether it ends where the data do.
-    own
-        Whether every panel has its own scale.
-    reverse
-        Whether it runs from the highest to the lowest.
-    """
+    """One axis of all panels."""
 
     field: str
     title: str
-    domain: tuple[float, float] | None = None
-    format: str = ""
-    zero: bool = False
-    whole: bool = False
-    tight: bool = False
-    own: bool = False
-    reverse: bool = False
+    domain: tuple[float, float] | None = None  # from where to where; as the data have it if not given
+    format: str = ""  # how numbers are written
+    zero: bool = False  # whether it begins at 0
+    whole: bool = False  # whether there are whole numbers only
+    tight: bool = False  # whether it ends where the data do
+    own: bool = False  # whether every panel has its own scale
+    reverse: bool = False  # whether it runs from the highest to the lowest
 
     def encode(self, alt: Any, channel: str) -> Any:
         """As Altair says it."""
@@ -80,34 +60,13 @@ def panels(
     band: tuple[str, str] | None = None,
     tooltip: Sequence[str] = (),
 ) -> altair.TopLevelMixin:
-    """Draw lines or dots: one panel per collection; with `column`, a row of panels per collection, one per value of it.
+    """Draw lines or dots of a long frame: one panel per collection.
 
-    Parameters
-    ----------
-    frame
-        Long, with a column 'collection'.
-    title
-        What is seen, in a few words.
-    x, y
-        The axes.
-    by
-        What colours and dashes tell apart.
-    column
-        What stands side by side.
-    titled
-        Whether titles say what a legend would: the collections, or the values of `column`.
-    mark
-        Lines, dots, or lines that go in steps.
-    level
-        Where to draw a level line.
-    diagonal
-        Whether to draw the line x = y.
-    names
-        What there is in `by`, in the order of the legend; as it comes in the frame if not given.
-    band
-        The columns between which a band is drawn behind each line, where there is one.
-    tooltip
-        Further columns to tell when pointed at.
+    With `column`, a row of panels, one per value of it.
+
+    Colours and dashes tell apart what is in `by`, in the order of `names`. Where `titled`, titles say what a legend
+    would. A `level` line, the line x = y (`diagonal`) and a `band` between two columns stand behind; `tooltip` has more
+    columns to tell when pointed at.
     """
     alt = load_altair()
     frame = frame.fill_nan(None)  # NaN is no place on an axis

@@ -31,15 +31,7 @@ LEVELS = tuple(level / 100 for level in range(1, 51))
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Compared:
-    """The three measures of runs that are set against each other.
-
-    Parameters
-    ----------
-    scores
-        nDCGorg, nDCGmin and nDCGf at the cutoff of the study.
-    agreed, stable, sensitive, reliable
-        What the analyses of that name say of them.
-    """
+    """nDCGorg, nDCGmin and nDCGf at the cutoff of the study, and what the analyses say of them."""
 
     scores: Scores
     agreed: Agreement
@@ -70,20 +62,11 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ForbiddenDocuments(Found):
-    """All that was found for one collection; None for what it does not allow.
+    """All that was found for one collection; None for what it does not allow."""
 
-    Parameters
-    ----------
-    lengths
-        Per run, the mean, the standard deviation and the smallest number of judged documents returned for a topic.
-    bounds
-        Rankings outside of the range of nDCGmin.
-    compared
-        The three measures.
-    """
-
+    # Per run, the mean, the standard deviation and the smallest number of judged documents returned for a topic.
     lengths: pl.DataFrame | None
-    bounds: Boundedness | None
+    bounds: Boundedness | None  # rankings outside of the range of nDCGmin
     compared: Compared | None
 
     def outside(self) -> pl.DataFrame:

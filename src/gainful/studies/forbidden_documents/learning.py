@@ -27,34 +27,17 @@ MEASURES = (f"nDCGf@{CUTOFF}", f"nDCG0@{CUTOFF}", f"nDCGmin@{CUTOFF}", f"Forbidd
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Learnt:
-    """What examples say.
-
-    Parameters
-    ----------
-    name
-        Where they come from.
-    queries, documents
-        How many there are.
-    sizes
-        The shares of the queries with 1, 2 and more documents.
-    single
-        The queries with one document that is good or forbidden: how many, the share that is forbidden, and by naive
-        f-ranker the mean nDCGf and nDCGmin; None if there are none.
-    compared
-        All losses and baselines.
-    unbounded
-        The line of Table 5; None if there is no ordinal model.
-    lacking
-        Exhibits that cannot be made, and why.
-    """
+    """What examples say."""
 
     name: str
     queries: int
     documents: int
-    sizes: tuple[float, float, float]
+    sizes: tuple[float, float, float]  # the shares of the queries with 1, 2 and more documents
+    # The queries with one document that is good or forbidden: how many, the share that is forbidden, and by naive
+    # f-ranker the mean nDCGf and nDCGmin; None if there are none.
     single: pl.DataFrame | None
-    compared: LossComparison
-    unbounded: dict[str, Any] | None
+    compared: LossComparison  # all losses and baselines
+    unbounded: dict[str, Any] | None  # the line of Table 5; None if there is no ordinal model
     lacking: dict[str, str]
 
     def settings(self) -> dict[str, object]:
@@ -68,15 +51,7 @@ class Learnt:
 
 
 def learn(examples: Examples, given: Mapping[str, Any]) -> Learnt:
-    """Train and compare all losses, and look at what the examples are.
-
-    Parameters
-    ----------
-    examples
-        Judged pairs of query and document.
-    given
-        The parameters of `forbidden_documents`.
-    """
+    """Train and compare all losses, and look at what the examples are."""
     name = Path(examples.name).name
     labels = sorted(set(examples.labels.tolist()))
     usual = {label: given["forbidden"] if label < 0 else label for label in labels}

@@ -37,35 +37,20 @@ TESTED = ("optimal gain, optimal discount", *(f"{gain} gain, {discount} discount
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GainDiscount:
-    """All that was found for one collection.
-
-    Parameters
-    ----------
-    name
-        Of the collection.
-    shares
-        Per rank and label, the share of the rankings that have a document of that label there.
-    discounts
-        By cutoff, the best discounts for linear gains.
-    free_discount
-        The best discounts that may also rise with the rank, at one cutoff.
-    gains
-        By cutoff, the best gains for the log2 discount that may also fall with the label, and those that may not.
-    both
-        By cutoff, the best gains and discounts together.
-    pairs
-        Significance of all pairs of the best runs, under the measures of Figure 9.
-    failed
-        What could not be done, at which cutoffs, and why.
-    """
+    """All that was found for one collection."""
 
     name: str
-    shares: pl.DataFrame
+    shares: pl.DataFrame  # per rank and label, the share of the rankings that have a document of that label there
+    # By cutoff, the best discounts for linear gains.
     discounts: dict[int, CollectionOptimum] = field(default_factory=dict)
+    # The best discounts that may also rise with the rank, at one cutoff.
     free_discount: dict[int, CollectionOptimum] = field(default_factory=dict)
+    # By cutoff, the best gains for the log2 discount that may also fall with the label, and those that may not.
     gains: dict[int, CollectionOptimum] = field(default_factory=dict)
-    both: dict[int, CollectionOptimum] = field(default_factory=dict)
+    both: dict[int, CollectionOptimum] = field(default_factory=dict)  # by cutoff, the best gains and discounts together
+    # Significance of all pairs of the best runs, under the measures of Figure 9.
     pairs: dict[int, Sensitivity] = field(default_factory=dict)
+    # What could not be done, at which cutoffs, and why.
     failed: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     @property

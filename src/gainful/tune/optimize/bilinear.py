@@ -21,22 +21,14 @@ class Bilinear:
     With M_st[j, r] = 1 if system s has a document of grade j at rank r of topic t, and N_t the same for the best order
     of the topic's pool, nDCG is gᵀM_st d / gᵀN_t d for gains g and discounts d. Only grades that can have a gain are
     held, so the size is that of the relevant documents returned down to the cutoff.
-
-    Parameters
-    ----------
-    systems, topics, cutoff
-        How many there are.
-    returned
-        M as a sparse matrix: (system, topic, grade) × rank. With tied documents an entry is the expected number.
-    pool
-        Topics × grades: how many documents are judged so. N follows from it.
     """
 
     systems: int
     topics: int
     cutoff: int
+    # M as a sparse matrix: (system, topic, grade) × rank. With tied documents an entry is the expected number.
     returned: Any
-    pool: IntArray
+    pool: IntArray  # topics × grades: how many documents are judged so. N follows from it.
 
     def scores(self, discount: FloatArray, gain: FloatArray) -> FloatArray:
         """NDCG: systems × topics; 0 where nothing in the pool has a gain."""
@@ -88,17 +80,7 @@ class Bilinear:
 
 
 def bilinear(rankings: Rankings, grades: FloatArray, cutoff: int) -> Bilinear:
-    """The arrays M and N of rankings.
-
-    Parameters
-    ----------
-    rankings
-        From `align`.
-    grades
-        The labels that may have a gain, ascending; all others have none.
-    cutoff
-        The last rank that counts.
-    """
+    """The arrays M and N of rankings; `grades` are the labels that may have a gain, ascending: all others have none."""
     systems, topics, number = len(rankings.systems), len(rankings.topics), len(grades)
     place = np.searchsorted(grades, rankings.grades)
     known = np.append(grades, np.nan)[place] == rankings.grades

@@ -22,34 +22,18 @@ OPTIMAL = "optimal"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidate:
-    """One choice of gains and discounts at one cutoff.
+    """One choice of gains and discounts at one cutoff."""
 
-    Parameters
-    ----------
-    name
-        ``optimal``, or what it is called among people.
-    measure
-        The measure; it can be saved.
-    discount
-        By rank, made to add up to 1 so that curves can be compared; down to the cutoff, or the deepest list or pool.
-    gain
-        By label, for all labels that have a gain.
-    bound
-        The labels that were given as little gain as allowed: Φ would be largest with none, and ratios to it mean
-        nothing.
-    held_out
-        Φ on the half of the topics that it was not fitted to, for as many topics as there are: two numbers per split.
-    fitted
-        The same on the half that it was fitted to.
-    """
-
-    name: str
-    measure: Measure
+    name: str  # ``optimal``, or what it is called among people
+    measure: Measure  # the measure; it can be saved
+    # By rank, made to add up to 1 so that curves can be compared; down to the cutoff, or the deepest list or pool.
     discount: FloatArray
-    gain: dict[float, float]
+    gain: dict[float, float]  # by label, for all labels that have a gain
+    # The labels that were given as little gain as allowed: Φ would be largest with none, and ratios to it mean nothing.
     bound: tuple[float, ...]
+    # Φ on the half of the topics that it was not fitted to, for as many topics as there are: two numbers per split.
     held_out: FloatArray
-    fitted: FloatArray
+    fitted: FloatArray  # the same on the half that it was fitted to
 
     @property
     def gain_ratios(self) -> dict[float, float]:
@@ -60,31 +44,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CollectionOptimum:
-    """One collection at one cutoff.
-
-    Parameters
-    ----------
-    collection, cutoff
-        Which.
-    without_gain
-        How many topics have no document with a gain.
-    candidates
-        The optimum first.
-    scores
-        Candidates × runs × topics, under the candidates' names.
-    reliability
-        Φ, the topics it takes, and Φ by the number of topics; one entry per candidate.
-    tests
-        Significance of all pairs of runs; one entry per candidate.
-    """
+    """One collection at one cutoff."""
 
     collection: str
     cutoff: int
-    without_gain: int
-    candidates: tuple[Candidate, ...]
-    scores: Scores
-    reliability: Reliability
-    tests: Sensitivity
+    without_gain: int  # how many topics have no document with a gain
+    candidates: tuple[Candidate, ...]  # the optimum first
+    scores: Scores  # candidates × runs × topics, under the candidates' names
+    reliability: Reliability  # Φ, the topics it takes, and Φ by the number of topics; one entry per candidate
+    tests: Sensitivity  # significance of all pairs of runs; one entry per candidate
 
     def __getitem__(self, name: str) -> Candidate:
         """A candidate by its name."""

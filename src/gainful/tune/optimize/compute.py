@@ -47,15 +47,7 @@ _LARGEST_CUTOFF = 1_000_000_000
 
 
 def find_optimum(qrels: Any, runs: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Optimum:
-    """What `optimize` returns.
-
-    Parameters
-    ----------
-    qrels, runs, options
-        See `optimize`.
-    given
-        Its other parameters by name.
-    """
+    """What `optimize` returns."""
     target, splits, seed = given["target"], given["splits"], given["seed"]
     for name, allowed in {"target": Target, "method": Method}.items():
         if name == "target" or given[name] is not None:

@@ -35,15 +35,7 @@ _POINTS = 120
 
 
 def draw(found: Optimum, figure: Figure) -> altair.TopLevelMixin:
-    """One figure, or all that say something, for every collection and cutoff.
-
-    Parameters
-    ----------
-    found
-        What `optimize` returned.
-    figure
-        Which.
-    """
+    """One figure, or all that say something, for every collection and cutoff."""
     if figure not in get_args(Figure):
         hint = did_you_mean(str(figure), get_args(Figure))
         raise GainfulError(f"figure: expected one of {', '.join(get_args(Figure))}, got {figure!r}.{hint}")

@@ -140,23 +140,7 @@ def best_point(
     random: int,
     rng: np.random.Generator,
 ) -> tuple[Point, tuple[float, ...]]:
-    """The best worst-case Φ over all starts, as a point, and what each start led to.
-
-    Parameters
-    ----------
-    problems
-        One or more; the smallest Φ is made as large as can be.
-    space
-        Where to look.
-    method
-        SLSQP, or L-BFGS-B over the cone.
-    starts
-        Points to start from.
-    random
-        How many more starts, at random.
-    rng
-        Where those come from.
-    """
+    """The best worst-case Φ over all starts, those given and so many at random, as a point, and what each led to."""
     first = [space.coordinates(point) for point in starts]
     for _ in range(random):
         x = np.concatenate([rng.dirichlet(np.ones(block.stop - block.start)) for block in space.blocks])

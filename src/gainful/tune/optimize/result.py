@@ -207,13 +207,7 @@ class Optimum(Result):
         return draw(self, figure)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the optimal measure to a .json file: ``gainful evaluate -m @FILE`` takes it.
-
-        Parameters
-        ----------
-        path
-            The file.
-        """
+        """Write the optimal measure to a .json file: ``gainful evaluate -m @FILE`` takes it."""
         self.measure.save(path)
 
 

@@ -21,17 +21,7 @@ _POINTS = 200
 def draw(
     curve: ThresholdCurve, chosen: int | None = None, interval: tuple[float, float] | None = None
 ) -> altair.TopLevelMixin:
-    """Draw the curves, with a threshold marked.
-
-    Parameters
-    ----------
-    curve
-        What to draw.
-    chosen
-        The position of the threshold to mark.
-    interval
-        Of that threshold.
-    """
+    """Draw the curves, with a threshold marked."""
     alt = load_altair()
     at = curve.thinned(_POINTS, chosen)
     change = curve.changes()

@@ -25,26 +25,17 @@ def last_best(values: FloatArray) -> IntArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rule:
-    """What makes a threshold the chosen one.
+    """What makes a threshold the chosen one."""
 
-    Parameters
-    ----------
-    documents, topics
-        The documents, and which of their topics count in the curves.
-    score
-        The curve to be high, or low where `lower`.
-    forbidden, most
-        A curve whose mean may not exceed `most`; no such limit where None.
-    loss, risk
-        A curve that never falls, at most 1 per topic, whose expected value on another topic may not exceed `risk`.
-    """
-
+    # The documents, and which of their topics count in the curves.
     documents: ScoredDocuments
     topics: BoolArray
-    score: Steps
+    score: Steps  # the curve to be high, or low where `lower`
     lower: bool = False
+    # A curve whose mean may not exceed `most`; no such limit where None.
     forbidden: Steps | None = None
     most: float = 1.0
+    # A curve that never falls, at most 1 per topic, whose expected value on another topic may not exceed `risk`.
     loss: Steps | None = None
     risk: float = 1.0
     numbers: IntArray = field(init=False)  # the thresholds at which anything changes, and 0
@@ -110,17 +101,7 @@ class Bootstrap:
 
 
 def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> Bootstrap:
-    """Draw topics with replacement, and choose again.
-
-    Parameters
-    ----------
-    rule
-        How to choose.
-    gain
-        Per topic, what the chosen threshold gains over no filter.
-    resamples, seed
-        How many draws, and where they start.
-    """
+    """Draw topics with replacement, and choose again."""
     rng = generator(seed)
     numbers, gains = [], []
     for size in blocks(resamples, rule.width(), "Resampling"):
@@ -132,24 +113,13 @@ def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> Boo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """What a threshold is worth on topics that it was not chosen from.
+    """What a threshold is worth on topics that it was not chosen from."""
 
-    Parameters
-    ----------
-    gain
-        The mean gain over no filter.
-    gain_low, gain_high
-        Its interval: Student's t over topics, which takes the folds for independent.
-    forbidden
-        The mean share of forbidden documents among those shown.
-    folds, repeats
-        Topics were divided into that many folds, each left out in turn, and that many times.
-    """
-
-    gain: float
+    gain: float  # the mean gain over no filter
+    # Its interval: Student's t over topics, which takes the folds for independent.
     gain_low: float
     gain_high: float
-    forbidden: float
+    forbidden: float  # the mean share of forbidden documents among those shown
     folds: int
     repeats: int
 
@@ -157,19 +127,7 @@ class HeldOut:
 def cross_validate(
     rule: Rule, forbidden: Steps, *, folds: int, repeats: int, confidence: float, seed: int
 ) -> HeldOut | None:
-    """Choose on some topics, score on the others; None for fewer than two topics.
-
-    Parameters
-    ----------
-    rule
-        How to choose.
-    forbidden
-        The share of forbidden documents, reported beside the gain.
-    folds, repeats, seed
-        How topics are divided.
-    confidence
-        Of the interval.
-    """
+    """Choose on some topics, score on the others; None for fewer than two topics."""
     topics = len(rule.score.base)
     folds = min(folds, topics)
     if topics < 2:

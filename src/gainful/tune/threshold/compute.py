@@ -30,22 +30,13 @@ from gainful.verbs.source import check_options, policies_of, rankings_of
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SweptRun:
-    """A run at every threshold.
-
-    Parameters
-    ----------
-    run, filter_run
-        The names of the run, and of that whose scores filter if it is another.
-    measure, policies
-        What was computed, and how.
-    documents, found
-        The documents of the run, and what the sweep over their scores found.
-    """
+    """A run at every threshold."""
 
     run: str
     filter_run: str | None
     measure: Measure
     policies: Policies
+    # The documents of the run, and what the sweep over their scores found.
     documents: ScoredDocuments
     found: Sweep
 
@@ -142,18 +133,7 @@ def sweep_run(
 ) -> SweptRun:
     """Read, join and sweep, over the topics that count.
 
-    Parameters
-    ----------
-    qrels, run
-        Judgments and a run, or rankings of one.
-    filter_run
-        The run whose scores filter; None for the run itself.
-    measure
-        What to compute, averaged over topics.
-    options
-        Those of `ThresholdOptions`.
-    directed
-        Whether a higher value of the measure must be better or worse.
+    `directed`: a higher value of the measure must be better or worse.
     """
     check_options(options, ThresholdOptions)
     chosen = parse_measure(measure)

@@ -20,35 +20,16 @@ class ScoredDocuments:
 
     The i-th document *admitted* is the i-th by topic and place; its topic then shows the documents up to that place.
     Thresholds are numbered from 1, the highest first; number 0 keeps nothing, the last one everything.
-
-    Parameters
-    ----------
-    rankings
-        The join of the run with the judgments: topics, pools, hits.
-    start
-        Per topic, where its documents begin, and where those of the last end.
-    document
-        Per document, by rank: its index in the pool, -1 if it is not there.
-    place
-        Per document, by rank: its place, from 1.
-    admitted
-        Documents (by rank) in the order of topic and place.
-    step
-        Per admitted document: the number of the first threshold that keeps it.
-    thresholds
-        The distinct scores, descending: the lowest raw score where several count as one.
-    one_score
-        Whether documents are admitted in the order of their ranks, so that ranks never change.
     """
 
-    rankings: Rankings
-    start: IntArray
-    document: IntArray
-    place: IntArray
-    admitted: IntArray
-    step: IntArray
-    thresholds: FloatArray
-    one_score: bool
+    rankings: Rankings  # the join of the run with the judgments: topics, pools, hits
+    start: IntArray  # per topic, where its documents begin, and where those of the last end
+    document: IntArray  # per document, by rank: its index in the pool, -1 if it is not there
+    place: IntArray  # per document, by rank: its place, from 1
+    admitted: IntArray  # documents (by rank) in the order of topic and place
+    step: IntArray  # per admitted document: the number of the first threshold that keeps it
+    thresholds: FloatArray  # the distinct scores, descending: the lowest raw score where several count as one
+    one_score: bool  # whether documents are admitted in the order of their ranks, so that ranks never change
 
     @property
     def lengths(self) -> IntArray:
@@ -88,22 +69,10 @@ class ScoredDocuments:
         return self.topic * (len(self.thresholds) + 1) + self.step
 
     def narrowed(self, numbers: IntArray, present: BoolArray, key: IntArray) -> IntArray:
-        """The thresholds as somebody who has only some of the topics would give them.
+        """The thresholds as somebody who has only some of the topics, those `present` in its row, would give them.
 
-        Parameters
-        ----------
-        numbers
-            Thresholds.
-        present
-            One row per threshold: the topics that there are.
-        key
-            The property of this name, computed once.
-
-        Returns
-        -------
-        IntArray
-            The last threshold up to each number that lets in a document of those topics; the last of all if all of
-            their documents are kept.
+        The last threshold up to each number that lets in a document of those topics; the last of all if all of their
+        documents are kept. `key` is the property of this name, computed once.
         """
         size, topics = len(self.thresholds), len(self.start) - 1
         ends = np.searchsorted(key, np.arange(topics) * (size + 1) + numbers[:, None], side="right")
@@ -117,15 +86,7 @@ class ScoredDocuments:
 
 
 def scored_documents(rankings: Rankings, filter_run: Run | None) -> ScoredDocuments:
-    """The documents of the one run of rankings that list them all.
-
-    Parameters
-    ----------
-    rankings
-        Of one run, with all its documents.
-    filter_run
-        The scores that filter; those of the run itself if None.
-    """
+    """The documents of the one run of rankings that list them all; a filter run has the scores that filter."""
     (run,), listed = rankings.systems, rankings.listed
     if listed is None or not rankings.present.any():
         raise DataError(f"run {run!r}: expected documents for judged topics, got none")

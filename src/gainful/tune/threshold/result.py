@@ -215,13 +215,7 @@ class Threshold(Result):
         return draw(self.curve, self.number, self.threshold_interval)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, for `threshold.apply`, all of it or nothing.
-
-        Parameters
-        ----------
-        path
-            The file.
-        """
+        """Write it as JSON, for `threshold.apply`, all of it or nothing."""
         write_atomically(path, json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n")
 
 

@@ -18,17 +18,7 @@ from gainful.tune.threshold.result import KIND, Threshold
 def chosen_threshold(
     cut: Threshold | str | os.PathLike[str] | None, threshold: float | None, *, filtered: bool
 ) -> tuple[float, Duplicates]:
-    """The threshold, and what was done about duplicates when it was found.
-
-    Parameters
-    ----------
-    cut
-        What `fit` found, or its file.
-    threshold
-        The threshold itself, instead.
-    filtered
-        Whether a filter run is given.
-    """
+    """The threshold, and what was done about duplicates when it was found; `filtered`: a filter run is given."""
     if (cut is None) == (threshold is None):
         got = "neither" if cut is None else "both"
         raise GainfulError(f"expected either {setting('cut')} or {setting('threshold')}, got {got}")

@@ -25,24 +25,15 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Steps:
-    """One curve, as a sum of steps.
+    """One curve, as a sum of steps."""
 
-    Parameters
-    ----------
-    base
-        Per topic, the score where nothing is kept.
-    topic, number, height
-        Per step, by the number of its threshold: the topic, the first threshold that has taken it, by how much the
-        score of the topic changes.
-    size
-        How many thresholds there are.
-    """
-
-    base: FloatArray
+    base: FloatArray  # per topic, the score where nothing is kept
+    # Per step, by the number of its threshold: the topic, the first threshold that has taken it, by how much the score
+    # of the topic changes.
     topic: IntArray
     number: IntArray
     height: FloatArray
-    size: int
+    size: int  # how many thresholds there are
 
     def sums(self, weights: FloatArray, numbers: IntArray) -> FloatArray:
         """Weighted sums over topics: one row per row of `weights` (× topics), one column per threshold, ascending."""
@@ -83,43 +74,21 @@ class Steps:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sweep:
-    """The curves of one measure and of what it costs.
-
-    Parameters
-    ----------
-    score
-        The measure.
-    forbidden, filtered_good, empty
-        Forbidden@k, FilteredGood and Empty, as these measures are defined.
-    loss
-        Forbidden documents in the top k, divided by k, and never less than at a higher threshold; None without cutoff.
-    topics
-        Which topics count.
-    exact
-        Whether `score` has all thresholds, and not a grid of them.
-    """
+    """The curves of one measure and of what it costs."""
 
     score: Steps
+    # Forbidden@k, FilteredGood and Empty, as these measures are defined.
     forbidden: Steps
     filtered_good: Steps
     empty: Steps
+    # Forbidden documents in the top k, divided by k, and never less than at a higher threshold; None without cutoff.
     loss: Steps | None
-    topics: BoolArray
-    exact: bool
+    topics: BoolArray  # which topics count
+    exact: bool  # whether `score` has all thresholds, and not a grid of them
 
 
 def sweep(documents: ScoredDocuments, measure: Measure, policies: Policies) -> Sweep:
-    """Sweep the threshold from above all documents to below all of them.
-
-    Parameters
-    ----------
-    documents
-        The documents.
-    measure
-        What to compute at every threshold.
-    policies
-        `missing` and `degenerate` are honoured here.
-    """
+    """Sweep the threshold from above all documents to below all of them, by the policies `missing` and `degenerate`."""
     fill = 1.0 if policies.degenerate == "one" else 0.0
     cutoff = measure.parameters.get("cutoff")
     longest = int(documents.lengths.max(initial=0))
@@ -161,12 +130,7 @@ def sweep(documents: ScoredDocuments, measure: Measure, policies: Policies) -> S
 def _top_sums(documents: ScoredDocuments, *pairs: tuple[FloatArray, FloatArray]) -> list[FloatArray]:
     """Σ value·weight(rank) over what is shown, after every admitted document.
 
-    Parameters
-    ----------
-    documents
-        The documents.
-    pairs
-        Values, one per document by rank, and weights, one per rank, 0 beyond their end.
+    Of pairs: values, one per document by rank, and weights, one per rank, 0 beyond their end.
     """
     if not documents.one_score:
         return _inserted(documents, pairs)

@@ -91,17 +91,7 @@ class ThresholdCurve(Result):
         return self.advice(self.best)
 
     def advice(self, number: int, *, limits: str = "", interval: str = "") -> str:
-        """Where to cut, and what that gains on these topics.
-
-        Parameters
-        ----------
-        number
-            The position of the threshold to advise.
-        limits
-            A phrase that stands for the limits under which it was chosen.
-        interval
-            A phrase that stands after the threshold.
-        """
+        """Where to cut, and what that gains on these topics; phrases stand for the limits, and after the threshold."""
         whole, at = float(self.score[-1]), float(self.score[number])
         if number == len(self) - 1:
             return f"Keep all of {self.run}: no threshold{limits} is better than none ({self.measure} {whole:.4f})."
