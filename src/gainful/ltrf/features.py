@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,21 +80,18 @@ def train_features(
     *,
     cutoff: int,
     seed: int,
-    gamma: float,
-    rounds: int,
-    patience: int,
-    learning_rate: float,
-    leaves: int,
+    settings: Mapping[str, Any],
 ) -> tuple[Trees, list[float]]:
     """Boost trees, stop when nDCGf of the validation queries no longer rises, and keep the best round.
 
     Training takes seconds: there is nothing to resume.
     """
+    rounds, rate = settings["rounds"], settings["learning_rate"]
     lightgbm = load_lightgbm()
     features = train.matrix(train.names)
     if (features == features[:1]).all() or np.isnan(features).all():
         raise DataError(f"{train.name}: expected features that differ between documents, got constant ones only")
-    objective = Objective(loss, scale, train.labels, train.sizes, cutoff=cutoff, gamma=gamma)
+    objective = Objective(loss, scale, train.labels, train.sizes, cutoff=cutoff, gamma=settings["gamma"])
     judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
 
     def slopes(scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
@@ -103,8 +100,8 @@ def train_features(
 
     parameters = {
         "num_class": scale.heads(loss),
-        "learning_rate": learning_rate,
-        "num_leaves": leaves,
+        "learning_rate": rate,
+        "num_leaves": settings["leaves"],
         "seed": seed,
         "deterministic": True,
         "feature_pre_filter": False,  # it would end training, not complain, where documents are few
@@ -121,7 +118,7 @@ def train_features(
         except NotFiniteError as error:
             raise GainfulError(
                 f"training diverged: loss {loss}, round {done() + 1} of {rounds}: {error}; lower the learning rate "
-                f"({learning_rate:g})"
+                f"({rate:g})"
             ) from None
 
     def done() -> int:
@@ -139,19 +136,11 @@ def train_features(
         valid_names=["validation"],
         feval=measured,
         callbacks=[
-            lambda _: _advance(steps),
+            lambda _: next(steps, None),
             lightgbm.record_evaluation(history),
-            lightgbm.early_stopping(patience, verbose=False),
+            lightgbm.early_stopping(settings["patience"], verbose=False),
         ],
     )
-    _finish(steps)
+    getattr(steps, "close", lambda: None)()
     best = lightgbm.Booster(model_str=booster.model_to_string(num_iteration=booster.best_iteration))
     return Trees(best, train.names), history["validation"]["nDCGf"]
-
-
-def _advance(steps: Iterator[int]) -> None:
-    next(steps, None)
-
-
-def _finish(steps: Iterator[int]) -> None:
-    getattr(steps, "close", lambda: None)()

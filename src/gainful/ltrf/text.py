@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -104,37 +104,25 @@ def train_text(
     *,
     cutoff: int,
     seed: int,
-    gamma: float,
-    model: str,
-    epochs: int,
-    batch_size: int,
-    learning_rate: float,
-    max_docs: int,
-    max_length: int,
-    patience: int,
-    device: str | None,
+    settings: Mapping[str, Any],
     checkpoints: Path | None = None,
 ) -> tuple[Encoder, list[float]]:
     """Fine-tune a cross-encoder; the epoch with the best nDCGf on the validation queries is kept.
 
     `checkpoints` keeps the state after every epoch: a training that was cut off goes on from there.
     """
+    model, epochs, patience, rate, device = (
+        settings[name] for name in ("model", "epochs", "patience", "learning_rate", "device")
+    )
     local_folder(model)  # what is wrong with it is told before packages that take seconds are loaded
     load_sentence_transformers()
     check_device(device, training=True)
-    settings = {
+    all_of_it = {
         "loss": loss,
         "gains": scale.to_dict(),
         "cutoff": cutoff,
         "seed": seed,
-        "gamma": gamma,
-        "model": model,
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "max_docs": max_docs,
-        "max_length": max_length,
-        "patience": patience,
+        **settings,
         "training": train.fingerprint(),
         "validation": validation.fingerprint(),
         **made_by(model, device),
@@ -143,12 +131,14 @@ def train_text(
         from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
 
         kept = Path(temporary) if checkpoints is None else checkpoints.resolve()
-        done = resumed(kept, settings, patience=patience)
+        done = resumed(kept, all_of_it, patience=patience)
         if done is not None and done.finished:
             # The trainer would go on: that patience has run out is not among what it takes up again.
             return Encoder(open_encoder(done.best, heads=None, max_length=None, device=device)), list(done.rounds)
         set_seed(seed)
-        encoder = open_encoder(encoder_folder(model), heads=scale.heads(loss), max_length=max_length, device=device)
+        encoder = open_encoder(
+            encoder_folder(model), heads=scale.heads(loss), max_length=settings["max_length"], device=device
+        )
         judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
         ranker = Encoder(encoder)
 
@@ -160,19 +150,19 @@ def train_text(
             except NotFiniteError as error:
                 raise GainfulError(
                     f"training diverged: loss {loss}, epoch {round(epoch)} of {epochs}: {error}; lower the learning "
-                    f"rate ({learning_rate:g})"
+                    f"rate ({rate:g})"
                 ) from None
 
         trainer = _trainer(
             encoder,
-            data=_lists(train, scale, max_docs, seed),
-            loss=_list_loss(encoder, loss, scale, cutoff, gamma),
+            data=_lists(train, scale, settings["max_docs"], seed),
+            loss=_list_loss(encoder, loss, scale, cutoff, settings["gamma"]),
             measured=measured,
             callbacks=[EarlyStoppingCallback(early_stopping_patience=patience), _progress(f"Training {loss}")],
             output_dir=str(kept),
             num_train_epochs=epochs,
-            per_device_train_batch_size=batch_size,
-            learning_rate=learning_rate,
+            per_device_train_batch_size=settings["batch_size"],
+            learning_rate=rate,
             seed=seed,
             data_seed=seed,
             use_cpu=device == "cpu",

@@ -107,21 +107,19 @@ def train_on(
     kind, scale = splits.train.kind, splits.scale
     # What chose the epoch cannot promise anything about other queries: the threshold then gets queries of its own.
     selection, validation = (splits.validation,) * 2 if risk is None else _halves(splits.validation, risk, seed)
-    known = settings.of(kind)
+    how: dict[str, Any] = {"cutoff": cutoff, "seed": seed, "settings": settings.of(kind)}
     model: Model
     if kind == "text":
         from gainful.ltrf.text import train_text
 
         kept = None if checkpoints is None else Path(checkpoints)
-        model, rounds = train_text(
-            splits.train, selection, loss, scale, cutoff=cutoff, seed=seed, checkpoints=kept, **known
-        )
+        model, rounds = train_text(splits.train, selection, loss, scale, checkpoints=kept, **how)
     else:
         from gainful.ltrf.features import train_features
 
         if checkpoints is not None:
             raise GainfulError("checkpoints: is for text; training on features takes seconds, and starts anew")
-        model, rounds = train_features(splits.train, selection, loss, scale, cutoff=cutoff, seed=seed, **known)
+        model, rounds = train_features(splits.train, selection, loss, scale, **how)
     outputs = model.outputs(validation)
     scores = scale.document_score(loss, outputs)
     judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)

@@ -15,8 +15,8 @@ from gainful.progress import track
 from gainful.results import Settings
 from gainful.studies.collections import StudyCollection
 from gainful.tune.optimize import Method, Target, optimize
-from gainful.tune.optimize.candidates import OPTIMAL, Candidate, CollectionOptimum
 from gainful.tune.optimize.fit import MANY
+from gainful.tune.optimize.result import OPTIMAL, Candidate, CollectionOptimum
 from gainful.verbs.evaluate import evaluate
 
 # What is sought, as messages say it.

@@ -12,7 +12,7 @@ from gainful.studies.exhibits import PUBLISHED, Exhibit, nearest, read_paper, st
 from gainful.studies.gain_discount import compute
 from gainful.studies.gain_discount.compute import GAINS, ORDER, TESTED, GainDiscount, gain_ratio, labels_above
 from gainful.studies.panels import Axis
-from gainful.tune.optimize.candidates import OPTIMAL, CollectionOptimum
+from gainful.tune.optimize.result import OPTIMAL, CollectionOptimum
 
 _PAPER = read_paper("gain_discount")
 # A discount has the same colour in all figures.

@@ -18,7 +18,7 @@ from gainful.studies.gain_discount.compute import (
     labels_above,
     share_below,
 )
-from gainful.tune.optimize.candidates import OPTIMAL, CollectionOptimum
+from gainful.tune.optimize.result import OPTIMAL, CollectionOptimum
 
 # The paper's lowest τ between the orders by the optimal discount and by log2 is .8581, and by gains .94.
 SAME_ORDER, SAME_ORDER_BY_GAIN = 0.85, 0.9

@@ -23,7 +23,6 @@ from gainful.results import Settings, plural
 from gainful.stats.anova import absolute_ratios, reliability_of, two_way
 from gainful.stats.resample import check_resamples, generator
 from gainful.tune.optimize import Method, OptimizeOptions, Target, optimize
-from gainful.tune.optimize.candidates import OPTIMAL, Candidate, CollectionOptimum
 from gainful.tune.optimize.fit import LEAST_GAIN, Point, Problem, Space, best_point
 from gainful.tune.optimize.problem import (
     JudgedRuns,
@@ -34,7 +33,7 @@ from gainful.tune.optimize.problem import (
     read_collection,
     usable,
 )
-from gainful.tune.optimize.result import Optimum
+from gainful.tune.optimize.result import OPTIMAL, Candidate, CollectionOptimum, Optimum
 from gainful.verbs.source import check_options, policies_of
 
 # Decimals of the gains and discounts that are returned: they stand in the measure's label.

@@ -14,8 +14,7 @@ from gainful.errors import GainfulError, did_you_mean
 if TYPE_CHECKING:
     import altair
 
-    from gainful.tune.optimize.candidates import Candidate, CollectionOptimum
-    from gainful.tune.optimize.result import Optimum
+    from gainful.tune.optimize.result import Candidate, CollectionOptimum, Optimum
 
 Figure = Literal["all", "discount", "gain", "reliability", "held_out", "scores", "asl"]
 
@@ -75,23 +74,17 @@ def _colour(alt: Any, names: list[str], field: str = "candidate", *, first: int 
     return alt.Color(f"{field}:N", title=None, sort=names, scale=alt.Scale(domain=names, range=colours), **further)
 
 
-def _lines(alt: Any, names: list[str]) -> dict[str, Any]:
-    """Colours and dashes of lines, for print and for who does not see colours; no two lines have both in common."""
-    dashes = [_second(_DASHES, at) for at in range(len(names))]
-    scale = alt.Scale(domain=names, range=dashes)
-    return {
-        "color": _colour(alt, names),
-        "strokeDash": alt.StrokeDash("candidate:N", title=None, sort=names, scale=scale),
-    }
+def _lines(alt: Any, frame: pl.DataFrame, names: list[str], size: tuple[int, int], **mark: Any) -> Any:
+    """Lines in colours and dashes, for print and for who does not see colours; no two lines have both in common."""
+    scale = alt.Scale(domain=names, range=[_second(_DASHES, at) for at in range(len(names))])
+    dashes = alt.StrokeDash("candidate:N", title=None, sort=names, scale=scale)
+    whole = alt.Chart(frame, width=size[0], height=size[1]).mark_line(strokeWidth=2, **mark)
+    return whole.encode(color=_colour(alt, names), strokeDash=dashes)
 
 
 def _second(marks: Sequence[Any], at: int) -> Any:
     """The mark that goes with the colour of the candidate at this place."""
     return marks[(at + at // len(COLOURS)) % len(marks)]
-
-
-def _names(one: CollectionOptimum) -> list[str]:
-    return [candidate.name for candidate in one.candidates]
 
 
 def _distinct(one: CollectionOptimum, parameter: str) -> dict[str, Candidate]:
@@ -109,20 +102,11 @@ def _discount(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
     at = np.unique(np.geomspace(1, last, _POINTS).round().astype(int)) - 1
     curves = _distinct(one, "discount")
     frame = _long(curves, lambda c: {"rank": at + 1, "discount": c.discount[at].round(6)})
-    return (
-        alt.Chart(frame, width=size[0], height=size[1])
-        .mark_line(strokeWidth=2, point=last <= 30)
-        .encode(
-            x=alt.X(
-                "rank:Q",
-                title="rank",
-                scale=alt.Scale(type=kind, domain=[1, last], nice=False),
-                axis=alt.Axis(format="d", tickMinStep=1),
-            ),
-            y=alt.Y("discount:Q", title="discount"),
-            **_lines(alt, list(curves)),
-            tooltip=["candidate:N", "rank:Q", alt.Tooltip("discount:Q", format=".4f")],
-        )
+    scale = alt.Scale(type=kind, domain=[1, last], nice=False)
+    return _lines(alt, frame, list(curves), size, point=last <= 30).encode(
+        x=alt.X("rank:Q", title="rank", scale=scale, axis=alt.Axis(format="d", tickMinStep=1)),
+        y=alt.Y("discount:Q", title="discount"),
+        tooltip=["candidate:N", "rank:Q", alt.Tooltip("discount:Q", format=".4f")],
     )
 
 
@@ -131,38 +115,28 @@ def _gain(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
     frame = _long(
         curves, lambda c: {"label": list(c.gain), "share": [g / max(c.gain.values()) for g in c.gain.values()]}
     )
-    return (
-        alt.Chart(frame, width=size[0], height=size[1])
-        .mark_line(strokeWidth=2, point=True)
-        .encode(
-            x=alt.X("label:O", title="label", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("share:Q", title="gain, relative", scale=alt.Scale(domain=[0, 1])),
-            **_lines(alt, list(curves)),
-            tooltip=["candidate:N", "label:O", alt.Tooltip("share:Q", title="gain, relative", format=".3f")],
-        )
+    return _lines(alt, frame, list(curves), size, point=True).encode(
+        x=alt.X("label:O", title="label", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("share:Q", title="gain, relative", scale=alt.Scale(domain=[0, 1])),
+        tooltip=["candidate:N", "label:O", alt.Tooltip("share:Q", title="gain, relative", format=".3f")],
     )
 
 
 def _reliability(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
     sizes = one.reliability.sizes
-    frame = _long(_all(one), lambda c: {"topics": sizes, "phi": one.reliability[c.name].curve(sizes)[0].round(4)})
-    lines = (
-        alt.Chart(frame, width=size[0], height=size[1])
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("topics:Q", title="topics", scale=alt.Scale(domain=[0, max(sizes)], nice=False)),
-            y=alt.Y("phi:Q", title="Φ", scale=alt.Scale(domain=[0, 1])),
-            **_lines(alt, _names(one)),
-            tooltip=["candidate:N", "topics:Q", alt.Tooltip("phi:Q", title="Φ", format=".4f")],
-        )
+    frame = _long(one.by_name, lambda c: {"topics": sizes, "phi": one.reliability[c.name].curve(sizes)[0].round(4)})
+    lines = _lines(alt, frame, list(one.by_name), size).encode(
+        x=alt.X("topics:Q", title="topics", scale=alt.Scale(domain=[0, max(sizes)], nice=False)),
+        y=alt.Y("phi:Q", title="Φ", scale=alt.Scale(domain=[0, 1])),
+        tooltip=["candidate:N", "topics:Q", alt.Tooltip("phi:Q", title="Φ", format=".4f")],
     )
     goal = alt.Chart().mark_rule(strokeDash=[5, 4], color="#555555").encode(y=alt.datum(one.target))
     return alt.layer(goal, lines)
 
 
 def _held_out(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
-    frame = _long(_all(one), lambda c: {"phi": c.held_out.round(4)})
-    names = _names(one)
+    frame = _long(one.by_name, lambda c: {"phi": c.held_out.round(4)})
+    names = list(one.by_name)
     base = alt.Chart(frame, width=size[0], height=size[1]).encode(
         y=alt.Y("candidate:N", title=None, sort=names),
         color=_colour(alt, names, legend=None),
@@ -218,22 +192,13 @@ def _scores(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
 def _asl(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
     number = len(one.asl().curve())
     at = np.unique(np.linspace(0, number - 1, min(number, _POINTS)).astype(int))
-    frame = _long(_all(one), lambda c: {"share": (at + 1) / number, "asl": one.asl(c.name).curve()[at].round(4)})
-    lines = (
-        alt.Chart(frame, width=size[0], height=size[1])
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("share:Q", title="share of the pairs of runs", axis=alt.Axis(format="%")),
-            y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
-            **_lines(alt, _names(one)),
-            tooltip=["candidate:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
-        )
+    frame = _long(one.by_name, lambda c: {"share": (at + 1) / number, "asl": one.asl(c.name).curve()[at].round(4)})
+    lines = _lines(alt, frame, list(one.by_name), size).encode(
+        x=alt.X("share:Q", title="share of the pairs of runs", axis=alt.Axis(format="%")),
+        y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
+        tooltip=["candidate:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
     )
     return alt.layer(alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05)), lines)
-
-
-def _all(one: CollectionOptimum) -> dict[str, Candidate]:
-    return {candidate.name: candidate for candidate in one.candidates}
 
 
 def _long(curves: dict[str, Candidate], columns: Any) -> pl.DataFrame:

@@ -22,6 +22,8 @@ from gainful.verbs.source import rankings_of
 # What people use, to compare with and to start from.
 DISCOUNTS = ("log2", "zipf", "linear", "jk")
 GAINS = ("linear", "exp")
+# What rankings are called, which have no name of their own.
+UNNAMED = "collection"
 # Beyond this 2^label says nothing.
 _LARGEST_EXPONENT = 60.0
 
@@ -135,7 +137,7 @@ def make_problems(
 
 def read_collection(qrels: Any, runs: Any, options: Mapping[str, Any]) -> JudgedRuns:
     """Judgments and runs, joined; or rankings, which are."""
-    name = "collection"
+    name = UNNAMED
     if not isinstance(qrels, Rankings):
         qrels = read_qrels(qrels)
         name = Path(qrels.name).name
@@ -184,22 +186,22 @@ def usable(
     """The collections, less topics that are left out; refused where nothing can be learned from one."""
     kept = []
     for collection in collections:
-        name, rankings = collection.name, collection.rankings
+        rankings, name = collection.rankings, "" if collection.name == UNNAMED else f"{collection.name}: "
         if len(rankings.systems) < 2:
-            raise DataError(f"{name}: expected at least 2 runs to tell apart, got 1: {rankings.systems[0]}")
+            raise DataError(f"{name}expected at least 2 runs to tell apart, got 1: {rankings.systems[0]}")
         pool = bilinear(rankings, labels, 1).pool.sum(axis=1)
         if not pool.any():
-            raise DataError(f"{name}: no topic has a document with a gain (labels {_listed(labels)})")
+            raise DataError(f"{name}no topic has a document with a gain (labels {_listed(labels)})")
         if degenerate == "skip":
             collection = replace(collection, topics=np.flatnonzero(pool))
         least = 4 if splits else 2
         if len(collection.topics) < least:
             why = " to be split into halves (splits=0 does without)" if splits else ""
-            raise DataError(f"{name}: expected at least {least} topics{why}, got {len(collection.topics)}")
+            raise DataError(f"{name}expected at least {least} topics{why}, got {len(collection.topics)}")
         deepest = int(rankings.retrieved.max())
         if target != "gain" and deepest < cutoffs[-1]:
             raise DataError(
-                f"{name}: no run returns more than {deepest} documents for a topic, so nothing can be learned about "
+                f"{name}no run returns more than {deepest} documents for a topic, so nothing can be learned about "
                 f"the discounts below: expected a cutoff of at most {deepest}, got {cutoffs[-1]}"
             )
         kept.append(collection)

@@ -84,31 +84,15 @@ def bound(loss: Steps, weights: FloatArray, numbers: IntArray) -> FloatArray:
     return np.asarray((loss.sums(weights, numbers) + 1.0) / (total + 1.0), np.float64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Bootstrap:
-    """Resamples of the topics.
-
-    Parameters
-    ----------
-    numbers
-        Per resample, the threshold that would have been chosen.
-    gains
-        Per resample, what the threshold chosen from all topics gains over no filter.
-    """
-
-    numbers: IntArray
-    gains: FloatArray
-
-
-def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> Bootstrap:
-    """Draw topics with replacement, and choose again."""
+def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> tuple[IntArray, FloatArray]:
+    """Draw topics with replacement: the threshold that each draw would choose, and what `gain` per topic is there."""
     rng = generator(seed)
     numbers, gains = [], []
     for size in blocks(resamples, rule.width(), "Resampling"):
         drawn = bootstrap_counts(rng, size, len(gain))
         numbers.append(rule.best(drawn))
         gains.append(drawn @ gain / len(gain))
-    return Bootstrap(numbers=np.concatenate(numbers), gains=np.concatenate(gains))
+    return np.concatenate(numbers), np.concatenate(gains)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

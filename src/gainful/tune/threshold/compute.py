@@ -86,15 +86,15 @@ class SweptRun:
         number = int(rule.best(np.ones((1, curve.topics)))[0])
         sign = -1.0 if rule.lower else 1.0
         gain = sign * (found.score.scores(number) - found.score.scores(len(curve) - 1))
-        drawn = bootstrap(rule, gain, resamples=settings["resamples"], seed=seed)
+        numbers, gains = bootstrap(rule, gain, resamples=settings["resamples"], seed=seed)
         rankings = documents.rankings
         return Threshold(
             threshold=float(documents.threshold(np.array(number))),
             number=number,
             curve=curve,
             gain=float(gain.mean()),
-            threshold_interval=order_interval(documents.threshold(drawn.numbers), confidence),
-            gain_interval=order_interval(drawn.gains, confidence),
+            threshold_interval=order_interval(documents.threshold(numbers), confidence),
+            gain_interval=order_interval(gains, confidence),
             held_out=cross_validate(
                 rule,
                 found.forbidden,
