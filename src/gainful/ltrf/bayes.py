@@ -44,12 +44,8 @@ class Calibration:
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Calibration:
-        """As `to_dict` wrote it."""
+        """As `asdict` gives it, and JSON keeps it."""
         return cls(slopes=tuple(content["slopes"]), intercepts=tuple(content["intercepts"]))
-
-    def to_dict(self) -> dict[str, list[float]]:
-        """The numbers by name."""
-        return {"slopes": list(self.slopes), "intercepts": list(self.intercepts)}
 
     def chances(self, outputs: FloatArray) -> FloatArray:
         """Documents × labels: how probable each label is."""

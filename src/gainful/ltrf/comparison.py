@@ -15,14 +15,14 @@ import numpy as np
 import polars as pl
 
 from gainful import results
+from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.checks import check_share
 from gainful.data.run import Run
 from gainful.data.scores import Scores
 from gainful.errors import DataError, GainfulError
-from gainful.ltrf.comparison_chart import draw
 from gainful.ltrf.data import Examples
 from gainful.ltrf.functions import compare
-from gainful.ltrf.ranker import SETTINGS, FRanker
+from gainful.ltrf.ranker import SETTINGS, FRanker, threshold_layers
 from gainful.ltrf.settings import Settings, differing
 from gainful.ltrf.targets import Loss, Scale, check_loss
 from gainful.ltrf.training import Splits, evaluate_examples, prepare, repeated_by, settings_of, train_on
@@ -34,6 +34,9 @@ from gainful.verbs.compare.result import Comparison
 
 if TYPE_CHECKING:
     import altair
+
+# Points of a curve that are drawn, and panels side by side.
+_POINTS, _COLUMNS = 200, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -136,9 +139,22 @@ class LossComparison(Result):
         }
 
     def chart(self) -> altair.TopLevelMixin:
-        """Draw nDCGf against the threshold, one panel per loss; below, forbidden shown against good filtered."""
-        thresholds = {loss: ranker.threshold for loss, ranker in self.rankers.items()}
-        return draw(self.curves, thresholds, self.scores, self.measure)
+        """Draw nDCGf against the threshold, one panel per loss, as their scores have nothing in common.
+
+        Below, forbidden shown against good filtered.
+        """
+        alt, losses = load_altair(), list(self.curves)
+        colours = alt.Scale(domain=losses, range=COLOURS[: len(losses)])
+        colour = alt.Color("model:N", title=None, sort=losses, scale=colours)
+        panels = [
+            _panel(self.rankers[loss], curve, COLOURS[at], self.measure)
+            for at, (loss, curve) in enumerate(self.curves.items())
+        ]
+        rows = [alt.hconcat(*panels[at : at + _COLUMNS]) for at in range(0, len(panels), _COLUMNS)]
+        below = _trade_off(self.curves, self.scores, self.measure, colour)
+        return styled(
+            alt.vconcat(*rows, below, spacing=20), f"{self.measure} on test queries, and what filtering costs"
+        )
 
 
 def compare_losses(data: Any, validation: Any, test: Any, given: Mapping[str, Any]) -> LossComparison:
@@ -218,3 +234,55 @@ def _baselines(rankers: Mapping[str, FRanker], every: Mapping[str, Run], test: E
         kept = every["bce"].frame["score"].to_numpy() >= rankers["bce"].threshold
         found.append(test.run(np.where(kept, chance, math.nan), "filter-only"))
     return found
+
+
+def _panel(ranker: FRanker, curve: ThresholdCurve, colour: str, measure: str) -> altair.LayerChart:
+    alt = load_altair()
+    points = _points(ranker.loss, curve).filter(pl.col("threshold").is_finite())
+    x = alt.X("threshold:Q", title="threshold", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=5))
+    y = alt.Y("score:Q", title=measure, scale=alt.Scale(zero=False))
+    layers = threshold_layers(points, ranker.threshold, x=x, y=y, measure=measure, colour=colour)
+    size = {"width": WIDTH * 0.38, "height": HEIGHT * 0.45}
+    panel: altair.LayerChart = alt.layer(*layers).properties(title=ranker.loss, **size)
+    return panel
+
+
+def _trade_off(
+    curves: Mapping[str, ThresholdCurve], scores: Scores, measure: str, colour: altair.Color
+) -> altair.LayerChart:
+    alt = load_altair()
+    lines = pl.concat([_points(loss, curve) for loss, curve in curves.items()])
+    means = dict(zip(scores.measures, scores.summary(), strict=True))
+    forbidden = next(name for name in scores.measures if name.startswith("Forbidden"))
+    models = pl.DataFrame(
+        {
+            "model": list(scores.systems),
+            "filtered_good": means["FilteredGood"],
+            "forbidden": means[forbidden],
+            "score": means[measure],
+        }
+    )
+    x = alt.X("filtered_good:Q", title="good documents filtered (FilteredGood)", axis=alt.Axis(format="%"))
+    y = alt.Y("forbidden:Q", title=f"forbidden among those shown ({forbidden})", axis=alt.Axis(format="%"))
+    hints = [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("score:Q", title=measure, format=".4f"),
+        alt.Tooltip("forbidden:Q", title=forbidden, format=".1%"),
+        alt.Tooltip("filtered_good:Q", title="FilteredGood", format=".1%"),
+    ]
+    base = alt.Chart(models).encode(x=x, y=y, tooltip=hints)
+    trained = base.transform_filter(alt.FieldOneOfPredicate("model", list(curves)))
+    baselines = base.transform_filter({"not": {"field": "model", "oneOf": list(curves)}})
+    chart: altair.LayerChart = alt.layer(
+        alt.Chart(lines).mark_line(opacity=0.6).encode(x=x, y=y, color=colour, order="kept:Q", tooltip=hints),
+        trained.mark_point(filled=True, size=90, opacity=1).encode(color=colour),
+        baselines.mark_point(size=60, color="#333333", shape="diamond", opacity=1),
+        baselines.mark_text(align="left", dx=8, dy=-6, color="#333333").encode(text="model:N"),
+    ).properties(width=WIDTH, height=HEIGHT)
+    return chart
+
+
+def _points(loss: str, curve: ThresholdCurve) -> pl.DataFrame:
+    at = curve.thinned(_POINTS)
+    columns = ("threshold", "kept", "score", "forbidden", "filtered_good")
+    return curve.to_frame()[np.asarray(at)].select(pl.lit(loss).alias("model"), *columns)

@@ -163,18 +163,14 @@ def read_examples(source: Any, *, labelled: bool = True) -> Examples:
         Whether every document must have a label.
     """
     if isinstance(source, Examples):
-        _check_labels(source, labelled)
+        if labelled and source.frame["label"].null_count():
+            raise DataError(f"{source.name}: expected a label for every document, got some without")
         return source
     if isinstance(source, str | Path):
         return _examples(read_file(Path(source)), labelled)
     if is_table(source):
         return _examples(Table(frame_of(source), "examples", lambda row: f"examples, row {row + 1}"), labelled)
     raise DataError(f"expected a file or a frame of examples, got {type(source).__name__}")
-
-
-def _check_labels(examples: Examples, labelled: bool) -> None:
-    if labelled and examples.frame["label"].null_count():
-        raise DataError(f"{examples.name}: expected a label for every document, got some without")
 
 
 def _examples(table: Table, labelled: bool) -> Examples:

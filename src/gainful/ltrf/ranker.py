@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
@@ -158,7 +158,7 @@ class FRanker(Result):
             "threshold": self.threshold if self._shows() else None,
             "validation": dict(self.validation),
             "test": None if self.test is None else dict(self.test),
-            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "calibration": None if self.calibration is None else asdict(self.calibration),
             "features": list(self.model.names),
         }
 
@@ -172,27 +172,13 @@ class FRanker(Result):
     def chart(self) -> altair.TopLevelMixin:
         """Draw nDCGf of the validation queries against the threshold, with the chosen one marked."""
         alt = load_altair()
-        curve = pl.DataFrame(self.validation["curve"])
         measure = f"nDCGf@{self.cutoff}"
-        line = (
-            alt.Chart(curve)
-            .mark_line(interpolate="step-before", color=COLOURS[0])
-            .encode(
-                x=alt.X("threshold:Q", title="threshold: documents with at least this score are shown"),
-                y=alt.Y("nDCGf:Q", title=f"validation {measure}", scale=alt.Scale(zero=False)),
-                tooltip=[
-                    alt.Tooltip("threshold:Q", format=".4~g"),
-                    alt.Tooltip("nDCGf:Q", title=measure, format=".4f"),
-                ],
-            )
-        )
-        layers = [line]
-        if math.isfinite(self.threshold):
-            chosen = pl.DataFrame({"threshold": [self.threshold]})
-            layers.append(alt.Chart(chosen).mark_rule(strokeDash=[4, 4], color="#555555").encode(x="threshold:Q"))
-        return styled(
-            alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), f"Where the f-ranker ({self.loss}) cuts"
-        )
+        x = alt.X("threshold:Q", title="threshold: documents with at least this score are shown")
+        y = alt.Y("nDCGf:Q", title=f"validation {measure}", scale=alt.Scale(zero=False))
+        curve = pl.DataFrame(self.validation["curve"])
+        layers = threshold_layers(curve, self.threshold, x=x, y=y, measure=measure, colour=COLOURS[0])
+        whole = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+        return styled(whole, f"Where the f-ranker ({self.loss}) cuts")
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write it into a new folder, all of it or nothing: weights, threshold, gains, settings, validation curve."""
@@ -270,6 +256,20 @@ class FRanker(Result):
             streams=streams(examples.frame["query_id"], examples.doc_ids, seed=self.settings["seed"]),
         )
         return found.astype(np.float32).astype(np.float64)
+
+
+def threshold_layers(
+    points: pl.DataFrame, threshold: float, *, x: altair.X, y: altair.Y, measure: str, colour: str
+) -> list[altair.Chart]:
+    """A measure against the threshold, and a rule where an f-ranker cuts, if it shows anything."""
+    alt = load_altair()
+    value = alt.Tooltip(y.shorthand, title=measure, format=".4f")
+    hints = [alt.Tooltip("threshold:Q", format=".4~g"), value]
+    line = alt.Chart(points).mark_line(interpolate="step-before", color=colour).encode(x=x, y=y, tooltip=hints)
+    if not math.isfinite(threshold):
+        return [line]
+    place = alt.Chart(pl.DataFrame({"threshold": [threshold]}))
+    return [line, place.mark_rule(strokeDash=[4, 4], color="#555555").encode(x=x)]
 
 
 def training_settings(kind: Kind, loss: Loss, given: Mapping[str, Any]) -> results.Settings:

@@ -9,7 +9,7 @@ import polars as pl
 
 from gainful.charts import COLOURS, load_altair, styled
 from gainful.studies.exhibits import PUBLISHED, Exhibit, absences, read_paper
-from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, ForbiddenDocuments
+from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, Compared, ForbiddenDocuments
 from gainful.studies.forbidden_documents.learning import MEASURES, SIZES, Learnt
 from gainful.studies.panels import Axis, listed
 
@@ -35,10 +35,11 @@ def exhibits_of(
     line = None if learnt is None else learnt.unbounded
     if line is not None or any(one.bounds is not None for one in found):
         yield _bounds(found, settings["forbidden"], line)
-    if any(one.compared is not None for one in found):
-        yield _stability(found, settings)
-        yield _sensitivity(found, settings)
-        yield _reliability(found, settings["cutoff"])
+    compared = {one.name: one.compared for one in found if one.compared is not None}
+    if compared:
+        yield _stability(compared, settings)
+        yield _sensitivity(compared, settings)
+        yield _reliability(compared, settings["cutoff"])
     if learnt is not None:
         if learnt.single is not None:
             yield _single(learnt.name, learnt.single)
@@ -97,17 +98,12 @@ def _bounds(found: Sequence[ForbiddenDocuments], forbidden: float, learnt: Mappi
     return _PAPER.exhibit("Table 5", [*rows, *([learnt] if learnt else [])], values)
 
 
-def _stability(found: Sequence[ForbiddenDocuments], settings: Mapping[str, Any]) -> Exhibit:
+def _stability(compared: Mapping[str, Compared], settings: Mapping[str, Any]) -> Exhibit:
     frame = pl.concat(
         pl.DataFrame(
-            {
-                "collection": one.name,
-                "topics": one.compared.stable.curves[0].sizes,
-                **{norm: one.compared.error(norm) for norm in NORMS},
-            }
+            {"collection": name, "topics": one.stable.curves[0].sizes, **{norm: one.error(norm) for norm in NORMS}}
         )
-        for one in found
-        if one.compared is not None
+        for name, one in compared.items()
     )
     x = Axis(field="topics", title="topics drawn", whole=True, own=True)
     y = Axis(field="value", title="error rate", format="%", zero=True)
@@ -116,17 +112,16 @@ def _stability(found: Sequence[ForbiddenDocuments], settings: Mapping[str, Any])
     return _PAPER.lines("Figure 1", frame, NORMS, x=x, y=y, brief=some, values=settings)
 
 
-def _sensitivity(found: Sequence[ForbiddenDocuments], settings: Mapping[str, Any]) -> Exhibit:
+def _sensitivity(compared: Mapping[str, Compared], settings: Mapping[str, Any]) -> Exhibit:
     frame = pl.concat(
         pl.DataFrame(
             {
-                "collection": one.name,
+                "collection": name,
                 "level": LEVELS,
-                **{norm: [one.compared.power(norm, level) for level in LEVELS] for norm in NORMS},
+                **{norm: [one.power(norm, level) for level in LEVELS] for norm in NORMS},
             }
         )
-        for one in found
-        if one.compared is not None
+        for name, one in compared.items()
     )
     x = Axis(field="level", title="level", tight=True)
     y = Axis(field="value", title="share of the pairs", format="%", domain=(0, 1))
@@ -134,13 +129,8 @@ def _sensitivity(found: Sequence[ForbiddenDocuments], settings: Mapping[str, Any
     return _PAPER.lines("Figure 2", frame, NORMS, x=x, y=y, brief=brief, values=settings)
 
 
-def _reliability(found: Sequence[ForbiddenDocuments], cutoff: int) -> Exhibit:
-    analysed = [
-        (one.name, norm, one.compared.reliable[one.compared.at(norm)])
-        for one in found
-        if one.compared is not None
-        for norm in NORMS
-    ]
+def _reliability(compared: Mapping[str, Compared], cutoff: int) -> Exhibit:
+    analysed = [(name, norm, one.reliable[one.at(norm)]) for name, one in compared.items() for norm in NORMS]
     frame = pl.DataFrame(
         [
             {

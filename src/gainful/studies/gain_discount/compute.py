@@ -14,6 +14,7 @@ from gainful.errors import DataError
 from gainful.progress import track
 from gainful.results import Settings
 from gainful.studies.collections import StudyCollection
+from gainful.studies.exhibits import stacked
 from gainful.tune.optimize import Method, Target, optimize
 from gainful.tune.optimize.fit import MANY
 from gainful.tune.optimize.result import OPTIMAL, Candidate, CollectionOptimum
@@ -155,20 +156,10 @@ def label_shares(one: StudyCollection, depth: int) -> pl.DataFrame:
     """Figure 5: per rank and label above 0, the share of all rankings with a document of that label at that rank."""
     rankings = one.joined
     shares = rankings.grades_by_rank(depth)
-    wanted = [at for at, label in enumerate(rankings.grades) if label > 0]
-    return pl.concat(
-        [
-            pl.DataFrame(
-                {
-                    "collection": one.name,
-                    "label": f"{rankings.grades[at]:g}",
-                    "rank": range(1, depth + 1),
-                    "share": shares[at],
-                }
-            )
-            for at in wanted
-        ]
-        or [pl.DataFrame(schema={"collection": pl.String, "label": pl.String, "rank": pl.Int64, "share": pl.Float64})]
+    return stacked(
+        pl.DataFrame({"collection": one.name, "label": f"{label:g}", "rank": range(1, depth + 1), "share": shares[at]})
+        for at, label in enumerate(rankings.grades)
+        if label > 0
     )
 
 

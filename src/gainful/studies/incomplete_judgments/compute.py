@@ -22,23 +22,6 @@ OF_DECISIONS = ("Figure 2", "Table 4", "Table 5")
 OF_WEIGHTS = ("Figure 3",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labels:
-    """Which labels are relevant, and which more than that."""
-
-    relevant: float
-    highly: tuple[float, ...]
-
-    @classmethod
-    def of(cls, found: Robustness) -> Labels:
-        """Of the labels that documents have."""
-        first, *rest = (label for label in found.labels if label >= found.settings["rel"])
-        return cls(relevant=first, highly=tuple(rest))
-
-    def __str__(self) -> str:
-        return f"{self.relevant:g} relevant, {', '.join(f'{label:g}' for label in self.highly)} highly relevant"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Depleted:
     """What `robustness` says of one collection; the first three measures are bpref, infAP and binary nDCG."""
@@ -119,6 +102,11 @@ def find(one: StudyCollection, settings: Settings) -> IncompleteJudgments:
     )
 
 
+def relevant_labels(found: Robustness) -> list[float]:
+    """The relevant labels, the lowest first; all others of them are highly relevant."""
+    return [label for label in found.labels if label >= found.settings["rel"]]
+
+
 def _lacking(found: Robustness) -> dict[str, str]:
     """Exhibits that cannot be made, and why."""
     lacking: dict[str, str] = {}
@@ -130,7 +118,7 @@ def _lacking(found: Robustness) -> dict[str, str]:
         lacking |= dict.fromkeys(OF_DECISIONS, few)
     if found.settings["weights"] == (1.0,):
         lacking |= dict.fromkeys(OF_WEIGHTS, "was given no weights but 1, which is binary")
-    elif not Labels.of(found).highly:
+    elif len(relevant_labels(found)) < 2:
         lacking |= dict.fromkeys(OF_WEIGHTS, "has one relevant label only: graded nDCG is binary nDCG")
     return lacking
 

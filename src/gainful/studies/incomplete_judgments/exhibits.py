@@ -8,7 +8,7 @@ import polars as pl
 
 from gainful.analyses.robustness.result import Curve
 from gainful.studies.exhibits import Exhibit, read_paper
-from gainful.studies.incomplete_judgments.compute import KNEE, MEASURES, Depleted, IncompleteJudgments, Labels
+from gainful.studies.incomplete_judgments.compute import KNEE, MEASURES, Depleted, IncompleteJudgments, relevant_labels
 from gainful.studies.panels import Axis
 
 _PAPER = read_paper("incomplete_judgments")
@@ -139,7 +139,9 @@ def _weights(depleted: Sequence[Depleted]) -> Exhibit:
         for one in depleted
         for at, weight in enumerate(one.weights, 2)
     )
-    return _curves("Figure 3", frame, grades="; ".join(f"{one.name}: {Labels.of(one.found)}" for one in depleted))
+    labels = {one.name: [f"{label:g}" for label in relevant_labels(one.found)] for one in depleted}
+    grades = (f"{name}: {low} relevant, {', '.join(high)} highly relevant" for name, (low, *high) in labels.items())
+    return _curves("Figure 3", frame, grades="; ".join(grades))
 
 
 def _wide(frame: pl.DataFrame, value: str) -> pl.DataFrame:

@@ -215,7 +215,9 @@ def _collection(
                 measure=fixed.definition.bind(bound),
                 discount=discount / discount.sum(),
                 gain=dict(zip(problems.labels.tolist(), gain.tolist(), strict=True)),
-                bound=() if known or point.gain is None else _at_bound(problems.labels, gain),
+                bound=()
+                if known or point.gain is None
+                else tuple(problems.labels[gain <= _BOUND * gain.max()].tolist()),
                 held_out=held[name][0],
                 fitted=held[name][1],
             )
@@ -248,18 +250,10 @@ def _collection(
     )
 
 
-def _at_bound(labels: FloatArray, gain: FloatArray) -> tuple[float, ...]:
-    """The labels with as little gain as allowed."""
-    return tuple(labels[gain <= _BOUND * gain.max()].tolist())
-
-
 def _unused(target: Target, gain: Any, discount: Any) -> str | None:
     """The setting that was given, and is what is sought."""
-    given = {"discount": (discount, "log2"), "gain": (gain, "linear")}
-    if target == "both":
-        return None
-    value, default = given[target]
-    return None if isinstance(value, str) and value == default else target
+    given, usual = (gain, "linear") if target == "gain" else (discount, "log2")
+    return None if target == "both" or (isinstance(given, str) and given == usual) else target
 
 
 def _pairs(also: Any) -> list[tuple[Any, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize as scipy_optimize
@@ -34,10 +34,6 @@ class Problem:
     cutoff: int
     discount: FloatArray
     gain: FloatArray
-
-    def of_topics(self, chosen: IntArray) -> Problem:
-        """The same for some of the topics."""
-        return replace(self, arrays=self.arrays.of_topics(chosen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

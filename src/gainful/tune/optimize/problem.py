@@ -85,8 +85,8 @@ class Problems:
 
     def of_topics(self, chosen: list[IntArray]) -> Problems:
         """The same for some topics of each collection."""
-        problems = [problem.of_topics(chosen[owner]) for problem, owner in zip(self.each, self.owner, strict=True)]
-        return replace(self, each=problems)
+        pairs = zip(self.each, self.owner, strict=True)
+        return replace(self, each=[replace(one, arrays=one.arrays.of_topics(chosen[owner])) for one, owner in pairs])
 
 
 def make_problems(

@@ -119,29 +119,17 @@ class ThresholdCurve(Result):
         at = self.thinned(_ROWS, self.best)
         marked = frozenset({(int(np.flatnonzero(at == self.best)[0]), 2)})
         curve = Table.of("curve", self.to_frame()[at], headers, best=marked)
-        return curve, Table.of(
-            "best",
-            pl.DataFrame(
-                {
-                    "run": [self.run],
-                    "uncut": [self.score[-1]],
-                    "score": [self.score[self.best]],
-                    "threshold": [self.thresholds[self.best]],
-                    "kept": [self.kept[self.best] / self.documents],
-                    "forbidden_uncut": [self.forbidden[-1]],
-                    "forbidden": [self.forbidden[self.best]],
-                }
-            ),
-            {
-                "run": "run",
-                "uncut": f"{self.measure} uncut",
-                "score": "at the best threshold",
-                "threshold": ("threshold", "number"),
-                "kept": ("documents kept", "share"),
-                "forbidden_uncut": (f"{self.forbidden_label} uncut", "share"),
-                "forbidden": ("at the best threshold", "share"),
-            },
-        )
+        best: dict[str, tuple[Any, Any]] = {
+            "run": (self.run, "run"),
+            "uncut": (self.score[-1], f"{self.measure} uncut"),
+            "score": (self.score[self.best], "at the best threshold"),
+            "threshold": (self.thresholds[self.best], ("threshold", "number")),
+            "kept": (self.kept[self.best] / self.documents, ("documents kept", "share")),
+            "forbidden_uncut": (self.forbidden[-1], (f"{self.forbidden_label} uncut", "share")),
+            "forbidden": (self.forbidden[self.best], ("at the best threshold", "share")),
+        }
+        row = pl.DataFrame({name: [value] for name, (value, _) in best.items()})
+        return curve, Table.of("best", row, {name: header for name, (_, header) in best.items()})
 
     def _notes(self) -> list[Note]:
         found = [] if self.exact else [self.on_a_grid()]
