@@ -438,12 +438,10 @@ class TestWhatDataDoNotAllow:
         assert beyond == ["binary"]
 
     def test_nothing_at_all(self, made):
-        with pytest.raises(
-            DataError, match=r"collection 'one': .*: expected at least 2 runs to tell apart, got 1: team01-1"
-        ):
+        with pytest.raises(DataError, match=r"^collection 'one': expected at least 2 runs to tell apart, got 1: team"):
             gain_discount({"one": (made.qrels, made.runs[:1])}, **SMALL)
         one = made.qrels.frame.filter(pl.col("query_id") == "101")
-        with pytest.raises(DataError, match=r"^collection 'one': .*expected at least 2 topics"):  # not 4, to be split
+        with pytest.raises(DataError, match=r"^collection 'one': expected at least 2 topics"):  # not 4, to be split
             gain_discount({"one": (one, made.runs)}, **SMALL)
         with pytest.raises(DataError, match="collection 'none': expected judgments and runs, got no runs"):
             gain_discount({"none": (made.qrels, ())})
