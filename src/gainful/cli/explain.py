@@ -6,6 +6,7 @@ import shlex
 
 from gainful.cli.call import Call
 from gainful.cli.output import as_csv, as_json, chosen_format, emit, note, on_terminal
+from gainful.errors import GainfulError
 
 _MOST_TOPICS = 20
 
@@ -21,6 +22,8 @@ def explain(call: Call, *, topic: str | None = None) -> None:
     if topic is not None:
         call.show(call.changed(topic=topic).result())
         return
+    if call.shown["chart"] is not None:
+        raise GainfulError(f"--chart {call.shown['chart']}: expected --topic with it, the topic to draw")
     from gainful.verbs.evaluate import evaluate
 
     qrels, run = call.files

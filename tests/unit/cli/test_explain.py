@@ -129,6 +129,7 @@ class TestWithoutQuery:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--chart", "x.svg"], "--chart x.svg: expected --topic with it, the topic to draw"),
         (
             ["--query", "q4"],
             "topic 'q4' is neither in the qrels nor in the run. Judged topics: q1, q2, q3",
