@@ -143,7 +143,7 @@ def _help(measures: list[str]) -> Iterator[str]:
     yield ""
     yield f"Example: {COMMANDS['trec_eval'].example}"
     if measures:
-        from gainful.compat.trec_select import select
+        from gainful.compat.trec_table import select
 
         yield ""
         entries = {column.entry.name: column.entry for column in select(measures)}

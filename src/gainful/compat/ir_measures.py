@@ -44,12 +44,7 @@ _PREFIX = "gf_"
 class GainfulMeasure(ir_measures.Measure):
     """A measure of gainful as ir_measures wants it: `nDCGf@3`, `nDCGf(gain={-2: -10})@3`, `bpref(rel=2)`.
 
-    Parameters
-    ----------
-    name
-        What `gainful measures` calls it; the short names (nDCGf, nDCGmin, …) are names, too.
-    **given
-        Parameters of the measure. They are checked as soon as all that it needs are there.
+    Parameters of the measure are checked as soon as all that it needs are there.
     """
 
     NAME: str

@@ -15,8 +15,7 @@ import polars as pl
 
 from gainful.compat.trec_eval import check_number, topics_of_trec, values_of
 from gainful.compat.trec_measures import Setting, whole_part
-from gainful.compat.trec_select import select
-from gainful.compat.trec_table import GROUPS, TABLE, Column
+from gainful.compat.trec_table import GROUPS, TABLE, Column, select
 from gainful.data.pool import runs_of_equal
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -131,15 +130,7 @@ def parse_qrel(f_qrel: object) -> dict[str, dict[str, int]]:
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
-    """One value for all topics: the sum of counts, the geometric mean from logarithms, else the mean.
-
-    Parameters
-    ----------
-    measure
-        A key of the results, such as ``num_ret``, ``gm_map`` or ``ndcg_cut_10``.
-    values
-        Its values, one a topic.
-    """
+    """One value for all topics: the sum of counts, the geometric mean from logarithms, else the mean."""
     numbers = np.asarray(list(values), np.float64)
     if measure.startswith("num_"):
         return float(np.sum(numbers))

@@ -7,17 +7,15 @@ a run has nothing for, and in some measures of its own; see docs/trec_eval.md.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from gainful.compat.trec_measures import Setting, round_half_up
-from gainful.compat.trec_select import select
-from gainful.compat.trec_table import Column
+from gainful.compat.trec_table import Column, select
 from gainful.data.align import align
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
@@ -36,29 +34,16 @@ _TAIL = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TrecResult:
-    """What trec_eval tells about a run.
+    """What trec_eval tells about a run: values per measure and topic, and over all topics.
 
-    Parameters
-    ----------
-    columns
-        The measures, in trec_eval's order.
-    topics
-        In the byte order of their ids.
-    values
-        Per measure, one value per topic (geometric means: the values they are means of; relstring: text).
-    summary
-        Per measure, the value over all topics; relstring has none, that of runid is text.
-    missing
-        How many of the topics the run has nothing for.
-    settings
-        The options that were in force.
+    The values of geometric means are those they are means of; those of relstring are text, as is the summary of runid.
     """
 
-    columns: tuple[Column, ...]
-    topics: tuple[str, ...]
+    columns: tuple[Column, ...]  # the measures, in trec_eval's order
+    topics: tuple[str, ...]  # in the byte order of their ids
     values: Mapping[str, list[float] | list[str]]
     summary: Mapping[str, float | str]
-    missing: int
+    missing: int  # how many of the topics the run has nothing for
     settings: Mapping[str, object]
 
     def __str__(self) -> str:
@@ -67,26 +52,15 @@ class TrecResult:
     __repr__ = __str__
 
     def lines(self, *, per_topic: bool = False, summary: bool = True) -> Iterator[str]:
-        """The lines that trec_eval prints, with their ends.
-
-        Parameters
-        ----------
-        per_topic
-            All measures of every topic first (its -q).
-        summary
-            The values over all topics (left out by its -n).
-        """
+        """The lines that trec_eval prints, with their ends: per topic (its -q), then over all (left out by its -n)."""
         if per_topic:
             shown = [column for column in self.columns if column.entry.single]
-            yield from chain.from_iterable(zip(*(self._cells(column) for column in shown), strict=True))
+            for at, topic in enumerate(self.topics):
+                yield from (_line(column, topic, self.values[column.name][at]) for column in shown)
         if summary:
             for column in self.columns:
                 if column.name in self.summary:
                     yield _line(column, "all", self.summary[column.name])
-
-    def _cells(self, column: Column) -> list[str]:
-        values: Sequence[float | str] = self.values[column.name]
-        return [_line(column, topic, value) for topic, value in zip(self.topics, values, strict=True)]
 
     def to_frame(self) -> pl.DataFrame:
         """Long: measure, query_id, score; the values over all topics under query_id 'all'. Numbers alone."""
@@ -168,7 +142,8 @@ def trec_eval(
     if not complete:
         _refuse_missing(rankings)
     setting = Setting(rankings=rankings, level=float(level), documents=documents, needed=round_half_up)
-    order = _byte_order(rankings.topics)
+    names = [from_utf8(topic.encode()) for topic in rankings.topics]
+    order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
     values = values_of(columns, setting, order)
     summary: dict[str, float | str] = {}
     for column in columns:
@@ -244,13 +219,7 @@ def values_of(
     columns: Iterable[Column], setting: Setting, order: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> dict[str, list[float] | list[str]]:
     """Per measure, its values for the topics in `order`."""
-    found: dict[str, list[float] | list[str]] = {}
-    for column in columns:
-        values = column.compute(setting)
-        found[column.name] = (
-            [values[at] for at in order.tolist()] if isinstance(values, list) else values[order].tolist()
-        )
-    return found
+    return {column.name: np.asarray(column.compute(setting))[order].tolist() for column in columns}
 
 
 def _summarised(column: Column, values: FloatArray) -> float:
@@ -270,11 +239,6 @@ def _line(column: Column, topic: str, value: float | str) -> str:
     else:
         text = f"{value:.0f}" if column.entry.whole else f"{value:6.4f}"
     return f"{column.name:<22}\t{topic}\t{text}\n"
-
-
-def _byte_order(topics: tuple[str, ...]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    names = [from_utf8(topic.encode()) for topic in topics]
-    return np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
 
 
 def _refuse_missing(rankings: Rankings) -> None:

@@ -49,15 +49,13 @@ def read_measure(path: str) -> Measure:
 def read_json(path: str, kind: type[GainfulError], what: str) -> Any:
     """A small JSON file that somebody else may have written; what is wrong with it is raised as an error of `kind`."""
     try:
-        if not Path(path).exists():
-            raise kind(f"{path}: no such file")
         if not Path(path).is_file():  # not to wait for a pipe, or read a device for ever
-            raise kind(f"{path}: expected a file")
+            raise kind(f"{path}: expected a file" if Path(path).exists() else f"{path}: no such file")
         with Path(path).open("rb") as file:
             data = file.read(_LARGEST + 1)
+    except GainfulError:
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, GainfulError):
-            raise
         raise kind(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > _LARGEST:
         raise kind(f"{path}: expected {what} of at most {_LARGEST} bytes")

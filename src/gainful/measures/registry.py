@@ -106,7 +106,11 @@ class Definition:
         values: dict[str, Value] = {}
         for name, parameter in self.parameters.items():
             if name not in given and parameter.required:
-                raise MeasureError(f"{self.name} needs {_ask(self.name, name, parameter.kind)}")
+                ask = f"{name}=…, {parameter.kind.wanted}"
+                if name == "cutoff":
+                    example = "0.1" if "recall" in parameter.kind.wanted else "10"
+                    ask = f"a cutoff, {parameter.kind.wanted}: write {self.name}@{example}"
+                raise MeasureError(f"{self.name} needs {ask}")
             value = given.get(name, parameter.default)
             try:
                 values[name] = parameter.kind.read(value)
@@ -127,13 +131,6 @@ def shown(value: object, most: int = 80) -> str:
     except ValueError:  # Python refuses to write an integer of more than 4300 digits
         return "a number of thousands of digits"
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _ask(measure: str, name: str, kind: Kind) -> str:
-    if name == "cutoff":
-        example = "0.1" if "recall" in kind.wanted else "10"
-        return f"a cutoff, {kind.wanted}: write {measure}@{example}"
-    return f"{name}=…, {kind.wanted}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

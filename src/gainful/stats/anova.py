@@ -17,7 +17,7 @@ SMALLEST, LARGEST = 1e-140, 1e140
 Ratios: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class TwoWay:
     """Mean squares of tables of rows × columns, in the shape of the leading axes: one number per table."""
 
@@ -26,21 +26,9 @@ class TwoWay:
     residual: FloatArray
     n_rows: int
     n_columns: int
-
-    @property
-    def df_rows(self) -> int:
-        """Degrees of freedom between rows."""
-        return self.n_rows - 1
-
-    @property
-    def df_columns(self) -> int:
-        """Degrees of freedom between columns."""
-        return self.n_columns - 1
-
-    @property
-    def df_residual(self) -> int:
-        """Degrees of freedom of what neither row nor column explains."""
-        return self.df_rows * self.df_columns
+    df_rows: int  # degrees of freedom
+    df_columns: int
+    df_residual: int
 
     def within_rows(self) -> FloatArray:
         """The mean square of a one-way analysis, to which columns are error: df = rows · (columns − 1)."""
@@ -78,8 +66,8 @@ def two_way(tables: FloatArray) -> TwoWay:
         np.einsum("...ij,...ij->...", centred, centred),
     )
     df = (n_rows - 1, n_columns - 1, (n_rows - 1) * (n_columns - 1))
-    means = [np.where(total <= noise, 0.0, total / d) for total, d in zip(sums, df, strict=True)]
-    return TwoWay(rows=means[0], columns=means[1], residual=means[2], n_rows=n_rows, n_columns=n_columns)
+    between, across, residual = (np.where(total <= noise, 0.0, total / d) for total, d in zip(sums, df, strict=True))
+    return TwoWay(between, across, residual, n_rows, n_columns, *df)
 
 
 def components(squares: TwoWay) -> Ratios:
