@@ -50,28 +50,13 @@ def align(
     documents: float = 0,
     keep_going: bool = False,
 ) -> Rankings:
-    """Join runs with qrels.
+    """Join runs with qrels: every returned document that is in the pool, for all systems and topics.
 
-    Parameters
-    ----------
-    qrels
-        The judgments; their topics are the topics of the result, in the order in which they first appear.
-    runs
-        One or more runs with different names; consumed one at a time, so a generator keeps memory low. Of a
-        `LargeRun` no more than some chunks are held at a time, and its hits; how it is cut makes no difference.
-    policies
-        `ties`, `unjudged`, `missing` and `duplicates` are honoured here.
-    exact
-        Compare scores as float64 under ties='trec' too, as trec_eval does since version 10.
-    documents
-        How many documents of each ranking to list, judged or not; infinity for all.
-    keep_going
-        Leave out runs that are refused, and say so in `failed`; there may be none left then.
-
-    Returns
-    -------
-    Rankings
-        Every returned document that is in the pool, for all systems and topics.
+    Topics are those of the qrels, in the order in which they first appear. Runs have different names and are consumed
+    one at a time, so a generator keeps memory low; of a `LargeRun` no more than some chunks are held at a time, and its
+    hits, and how it is cut makes no difference. `exact` compares scores as float64 under ties='trec' too, as trec_eval
+    does since version 10. `documents` is how many of each ranking to list, judged or not. To keep going is to leave out
+    runs that are refused and say so in `failed`; there may be none left then.
     """
     policies = policies or Policies()
     pool = make_pool(qrels, policies.duplicates)

@@ -455,7 +455,7 @@ class TestNotes:
 class TestLowerIsBetter:
     def test_ranks(self, made):
         found = gf.robustness(made.qrels, made.runs[:3], "Forbidden@10", depletion="leave-one-out", levels=[5])
-        assert found.higher == ("worse",)
+        assert found.scored.higher == ("worse",)
         found = replace(found, full=np.array([[0.1, 0.3, 0.3]]), scores=np.array([[[0.2, 0.05, 0.3]]]))
         runs = found.runs()
         assert runs["full_rank"].to_list() == [1, 2, 2]

@@ -29,13 +29,7 @@ from gainful.verbs.source import check_options, policies_of, rankings_of
 
 
 def bounds_of(
-    function: Callable[..., Any],
-    qrels: Any,
-    runs: Any,
-    cutoff: Any,
-    gains: object,
-    discount: object,
-    options: JoinOptions,
+    function: Callable[..., Any], qrels: Any, runs: Any, cutoff: Any, gains: Any, discount: Any, options: JoinOptions
 ) -> Boundedness:
     """What `boundedness`, the function, finds; parameters as there."""
     check_options(options, JoinOptions)

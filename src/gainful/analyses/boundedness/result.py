@@ -136,12 +136,7 @@ class Boundedness(Result):
     def attainable(self, norm: Norm = "org", lists: Lists = "orderings") -> FloatArray:
         """The lowest and the highest nDCG there can be: (lowest, highest) × cutoffs × topics; NaN where undefined.
 
-        Parameters
-        ----------
-        norm
-            Which nDCG: org, min or f.
-        lists
-            What may be returned: orderings of the whole pool, or any sublist of it in any order.
+        `lists` is what may be returned: orderings of the whole pool, or any sublist of it in any order.
         """
         check_choice("norm", norm, NORMS)
         check_choice("lists", lists, LISTS)

@@ -236,13 +236,7 @@ class Reliability(Result):
         return pl.concat(frames)
 
     def chart(self, coefficient: Coefficient = "phi") -> altair.TopLevelMixin:
-        """A coefficient against the number of topics, with its interval; a dot where the data are.
-
-        Parameters
-        ----------
-        coefficient
-            ``phi`` or ``erho2``.
-        """
+        """A coefficient against the number of topics, with its interval; a dot where the data are."""
         check_choice("coefficient", coefficient, _TITLES)
         _, low, high = _ends(coefficient)
         columns = ["measure", "topics", coefficient, low, high]

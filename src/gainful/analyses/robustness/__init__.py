@@ -112,6 +112,7 @@ def robustness(
     >>> found.knees()
     {'infAP': Knee(first=0.5, sustained=0.5), 'AP': Knee(first=0.5, sustained=0.5)}
     """
+    given = locals()
     from gainful.analyses.robustness.compute import depleted
 
-    return depleted(robustness, qrels, runs, measures, options, locals())
+    return depleted(robustness, **given)

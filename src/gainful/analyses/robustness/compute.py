@@ -136,12 +136,7 @@ class Experiment:
 
 
 def depleted(
-    function: Callable[..., Any],
-    qrels: Any,
-    runs: Any,
-    measures: Any,
-    options: DepletionOptions,
-    given: Mapping[str, Any],
+    function: Callable[..., Any], qrels: Any, runs: Any, measures: Any, options: DepletionOptions, **given: Any
 ) -> Robustness:
     """What `robustness`, the function, finds; `given` are its parameters."""
     check_options(options, DepletionOptions)
@@ -209,17 +204,9 @@ def depleted(
         judged=tuple(judged.tolist()),
         judgments=judgments,
         reach=reach,
-        topics=len(rankings.topics),
         pairs=len(first),
-        higher=full.higher,
         labels=tuple(rankings.grades.tolist()),
-        settings=Settings.of(
-            function,
-            {**given, **used},
-            data=", ".join(data),
-            policies=policies,
-            notes=full.notes(),
-        ),
+        settings=Settings.of(function, {**given, **used}, data=", ".join(data), policies=policies, notes=full.notes()),
     )
 
 

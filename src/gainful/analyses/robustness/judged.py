@@ -23,10 +23,10 @@ class JudgedDocuments:
     shares: FloatArray
 
     def depth(self, enough: float = ENOUGH) -> int:
-        """To what depth the pool is judged: the largest d so that `enough` of the median run's documents are.
+        """The largest d so that, for every depth up to d, `enough` of the median run's first documents are judged; or
+        0.
 
-        Precisely: the largest d so that, for every depth up to d, the median over runs of the share of the judged
-        among their first documents is at least `enough`; 0 if it is not even for the first ones.
+        The median is that of the shares of all runs.
         """
         there = self.shares[~np.isnan(self.shares).any(axis=1)]
         return _down_to(np.median(there, axis=0), enough) if len(there) else 0

@@ -54,12 +54,10 @@ class Robustness(Result):
         Measures × levels: outcomes of the tests of pairs, summed over the trials.
     judged
         Per level, the number of judgments left, averaged over the trials; of leave-one-out, over the runs.
-    judgments, topics, pairs
-        How many judgments and topics there are, and how many pairs of runs were tested.
+    judgments, pairs
+        How many judgments there are, and how many pairs of runs were tested.
     reach
         How much of the first documents of each run is judged.
-    higher
-        Per measure, whether a higher score is better, worse or neither.
     labels
         The labels that documents have, ascending.
     settings
@@ -77,10 +75,8 @@ class Robustness(Result):
     decisions: tuple[tuple[Decisions, ...], ...]
     judged: tuple[float, ...]
     judgments: int
-    topics: int
     pairs: int
     reach: JudgedDocuments
-    higher: tuple[str, ...]
     labels: tuple[float, ...]
     settings: Settings
 
@@ -142,7 +138,7 @@ class Robustness(Result):
         """Per measure and depth, the run that loses most by not having contributed, and the places lost at most."""
         change, places = pl.col("score") - pl.col("full_score"), pl.col("rank") - pl.col("full_rank")
         frame = self.runs().with_columns(change=change, places=places)
-        higher = dict(zip(self.measures, self.higher, strict=True))
+        higher = dict(zip(self.measures, self.scored.higher, strict=True))
         rows = []
         for (measure, level), part in frame.group_by("measure", "level", maintain_order=True):
             gains = higher[str(measure)] == "worse"  # a run loses by a higher score, too
@@ -172,14 +168,8 @@ class Robustness(Result):
     def knees(self, threshold: float = 0.9, *, by: Curve = "tau") -> dict[str, Knee]:
         """Per measure, the lowest level above the threshold, and the lowest from which on no higher one falls back.
 
-        Leave-one-out has none: its levels are not more or fewer judgments.
-
-        Parameters
-        ----------
-        threshold
-            What the curve has to exceed.
-        by
-            The mean τ of the system orders, or the accuracy of the decisions on pairs.
+        The curve is the mean τ of the orders of runs, or the accuracy of the decisions on pairs. Leave-one-out has no
+        knees: its levels are not more or fewer judgments.
         """
         check_choice("by", by, get_args(Curve))
         if self.settings["depletion"] == "leave-one-out":
@@ -213,7 +203,7 @@ class Robustness(Result):
         frames = []
         for m, measure in enumerate(self.measures):
             for at, level in enumerate(self.levels):
-                better = -1.0 if self.higher[m] == "worse" else 1.0
+                better = -1.0 if self.scored.higher[m] == "worse" else 1.0
                 now, full = tidy(better * np.stack([self.scores[m, at], self.full[m]]))
                 above = (full if self.settings["depletion"] == "leave-one-out" else now) > now[:, None]
                 np.fill_diagonal(above, False)
@@ -234,7 +224,7 @@ class Robustness(Result):
             },
             "runs": self.runs().to_dicts(),
             "judgments": self.judgments,
-            "topics": self.topics,
+            "topics": len(self.scored.topics),
             "pairs": self.pairs,
         }
 

@@ -101,12 +101,9 @@ def notes(found: Robustness) -> Iterator[Note]:
     """No order to keep, nothing to decide, weights without effect; how to read the table."""
     alpha = found.settings["alpha"]
     for measure, full, cells in zip(found.measures, found.full, found.decisions, strict=True):
-        if np.isnan(full).any():
-            text = "some run has no score under all judgments, so there is no order to keep."
-            yield Note("no-order", measure, f"{measure}: {text}")
-        elif np.ptp(tidy(full)) == 0:
-            text = "all runs score the same under all judgments, so there is no order to keep."
-            yield Note("no-order", measure, f"{measure}: {text}")
+        if np.isnan(full).any() or np.ptp(tidy(full)) == 0:
+            why = "some run has no score" if np.isnan(full).any() else "all runs score the same"
+            yield Note("no-order", measure, f"{measure}: {why} under all judgments, so there is no order to keep.")
         if cells[0] == Decisions():
             text = (
                 f"{measure}: no two runs differ on enough topics for a test at alpha={alpha:g} to tell them "

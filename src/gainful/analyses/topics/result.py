@@ -133,13 +133,7 @@ class TopicsNeeded(Result):
         return tuple(notes)
 
     def curve(self, sizes: Sequence[int] | None = None) -> pl.DataFrame:
-        """One row per measure and number of topics: the power, or the expected width of the interval.
-
-        Parameters
-        ----------
-        sizes
-            The numbers of topics, from 2; by default up to what is needed and a little more.
-        """
+        """One row per measure and number of topics (up to what is needed, if not given): power, or expected width."""
         chosen = check_sizes(sizes, least=2) if sizes is not None else self._telling_sizes()
         frames = []
         for m in self.measures:
@@ -156,52 +150,30 @@ class TopicsNeeded(Result):
             first, second = pairs(m.runs)
             systems, means = np.array(m.scores.systems, object), m.scores.values.mean(axis=1)
             variances = _pair_variances(m.scores.values)
-            frames.append(
-                pl.DataFrame(
-                    {
-                        "measure": m.measure,
-                        "run": systems[first].tolist(),
-                        "other": systems[second].tolist(),
-                        "difference": means[first] - means[second],
-                        "variance": variances,
-                        "needed": pl.Series(self.plan.needed(variances), dtype=pl.Int64),
-                    }
-                )
-            )
+            names = {"measure": m.measure, "run": systems[first].tolist(), "other": systems[second].tolist()}
+            numbers = {"difference": means[first] - means[second], "variance": variances}
+            needed = pl.Series(self.plan.needed(variances), dtype=pl.Int64)
+            frames.append(pl.DataFrame({**names, **numbers, "needed": needed}))
         return pl.concat(frames)
 
     def to_frame(self) -> pl.DataFrame:
         """One row per measure."""
         name = self._quantity()
-        return pl.DataFrame(
-            {
-                "measure": [m.measure for m in self.measures],
-                "runs": [m.runs for m in self.measures],
-                "topics": [m.topics for m in self.measures],
-                "variance": [m.variance for m in self.measures],
-                "needed": pl.Series([m.needed for m in self.measures], dtype=pl.Int64),
-                name: [m.attained for m in self.measures],
-                f"{name}_now": [m.now for m in self.measures],
-                "detectable_now": [m.detectable for m in self.measures],
-            }
-        )
+        labels = {"attained": name, "now": f"{name}_now", "detectable": "detectable_now"}
+        fields = ("measure", "runs", "topics", "variance", "needed", *labels)
+        columns = {labels.get(field, field): [getattr(m, field) for m in self.measures] for field in fields}
+        return pl.DataFrame(columns, schema_overrides={"needed": pl.Int64})
 
     def chart(self) -> altair.TopLevelMixin:
         """The power (or the width of the interval) against the number of topics; a dot where the data are."""
         name = self._quantity()
         wide = name == "width"
         labels = {m.measure: f"{m.measure}: {_count(m.needed)} topics" for m in self.measures}
-        observed = pl.DataFrame(
-            {
-                "measure": list(labels.values()),
-                "topics": [m.topics for m in self.measures],
-                name: [m.now for m in self.measures],
-            }
-        )
+        observed = self.to_frame().select("measure", "topics", pl.col(f"{name}_now").alias(name))
         goal = self.plan.difference if wide else self.plan.power
         return topics_chart(
             self.curve().with_columns(pl.col("measure").replace(labels), pl.col(name).round(5)),
-            observed,
+            observed.with_columns(pl.col("measure").replace(labels)),
             value=name,
             axis=self._long_quantity(),
             short=self._long_quantity(),

@@ -102,14 +102,7 @@ class Comparison(Result):
     def movers(self, run: str, against: str, measure: str | None = None, most: int | None = 5) -> pl.DataFrame:
         """The topics that moved most: query_id, score, score_other, difference (of `run` and `against`), largest first.
 
-        Parameters
-        ----------
-        run, against
-            Two runs, whether they were tested or not.
-        measure
-            By default the first.
-        most
-            How many topics; None for all.
+        Any two runs, whether they were tested or not, by a measure, by default the first; `most` None gives all topics.
         """
         if most is not None and most < 0:
             raise GainfulError(f"most: expected a number of topics of at least 0, got {most}")
