@@ -250,6 +250,7 @@ def test_filter_scores_only_filter():
     cut = gf.threshold.fit(qrels, run, filter_run={"1": {"a": 0.7, "b": 0.1, "c": 0.2, "other": 9}})
     assert cut.threshold == 0.2
     assert cut.curve.score[cut.number] == pytest.approx(1.0)
+    assert cut.verdict().startswith("Cut run at 0.2 by the scores of run (95% interval ")
     kept = gf.threshold.apply(run, cut, filter_run={"1": {"a": 0.7, "b": 0.1, "c": 0.2}})
     assert kept.frame.rows() == [("1", "a", 2.0), ("1", "c", 1.0)]
 

@@ -71,10 +71,10 @@ class TestResult:
         out, curve, (low, high) = self.cut.held_out, self.cut.curve, self.cut.threshold_interval
         at = self.cut.number
         assert self.cut.verdict() == (
-            f"Cut run at {self.cut.threshold:.6g} (0.95 interval {low:.6g} to {high:.6g}): on these topics nDCGf@3 "
+            f"Cut run at {self.cut.threshold:.6g} (95% interval {low:.6g} to {high:.6g}): on these topics nDCGf@3 "
             f"goes from {curve.score[-1]:.4f} to {curve.score[at]:.4f}, Forbidden@3 from {curve.forbidden[-1]:.4f} to "
             f"{curve.forbidden[at]:.4f}. Held out: a threshold chosen on 4 of 5 folds of the topics gains "
-            f"{out.gain:+.4f} on the rest (0.95 interval {out.gain_low:+.4f} to {out.gain_high:+.4f}), against "
+            f"{out.gain:+.4f} on the rest (95% interval {out.gain_low:+.4f} to {out.gain_high:+.4f}), against "
             f"{self.cut.gain:+.4f} on the topics it was chosen from."
         )
         assert gf.threshold.fit(QRELS, RUN).guarantee() is None
@@ -148,7 +148,7 @@ class TestByHand:
 
     def test_printed(self):
         lines = str(self.fitted).splitlines()
-        assert lines[0].startswith("Cut run at 0.5 (0.95 interval ")
+        assert lines[0].startswith("Cut run at 0.5 (95% interval ")
         assert lines[-1] == (
             "threshold fit: run, 3 topics; measure=nDCGf@3 resamples=20 confidence=0.95 folds=5 repeats=20 seed=0 "
             "ties=trec unjudged=zero missing=empty degenerate=zero duplicates=error"

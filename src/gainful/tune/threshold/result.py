@@ -67,7 +67,7 @@ class Threshold(Result):
         advice = self.curve.advice(
             self.number,
             limits=" within the limits" if limited else "",
-            interval=f" ({self.settings['confidence']:.4g} interval {low:.6g} to {high:.6g})",
+            interval=f" ({100 * self.settings['confidence']:.4g}% interval {low:.6g} to {high:.6g})",
         )
         return f"{advice} {self._expectation()}"
 
@@ -78,7 +78,7 @@ class Threshold(Result):
             return "Held out: one topic alone says nothing about others."
         return (
             f"Held out: a threshold chosen on {out.folds - 1} of {out.folds} folds of the topics gains {out.gain:+.4f} "
-            f"on the rest ({self.settings['confidence']:.4g} interval {out.gain_low:+.4f} to {out.gain_high:+.4f}), "
+            f"on the rest ({100 * self.settings['confidence']:.4g}% interval {out.gain_low:+.4f} to {out.gain_high:+.4f}), "
             f"against {self.gain:+.4f} on the topics it was chosen from."
         )
 

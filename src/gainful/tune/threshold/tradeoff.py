@@ -101,8 +101,9 @@ class ThresholdCurve(Result):
                 f"{at:.4f}, {whole:.4f} where everything is kept)."
             )
         shares = f"{self.forbidden_label} from {self.forbidden[-1]:.4f} to {self.forbidden[number]:.4f}"
+        score = f"{self.thresholds[number]:.6g}" + (f" by the scores of {self.filter_run}" if self.filter_run else "")
         return (
-            f"Cut {self.run} at {self.thresholds[number]:.6g}{interval}: on these topics {self.measure} goes from "
+            f"Cut {self.run} at {score}{interval}: on these topics {self.measure} goes from "
             f"{whole:.4f} to {at:.4f}{'' if self.measure == self.forbidden_label else ', ' + shares}."
         )
 
