@@ -26,7 +26,7 @@ REPEAT = 4
 
 
 def write_runs(folder: Path, systems: int, topics: int, depth: int) -> None:
-    """Judgments and runs as text; ids as in MS MARCO, 100 documents a topic judged."""
+    """Judgments and runs as text; ids as in MS MARCO, 100 documents per topic judged."""
     rng = np.random.default_rng(0)
     (folder / "runs").mkdir(parents=True)
     topic = np.repeat(np.arange(topics), depth)
@@ -88,7 +88,7 @@ def main() -> None:
             for number in (0, *sizes):
                 where = {"engine": gf.Dask(workers=number)} if number else {}
                 started = time.perf_counter()
-                with open_engine(**where) as engine:
+                with open_engine(where.get("engine", "local")) as engine:
                     opened = time.perf_counter() - started
                     for label, work in timed_works.items():
                         if (label, number) not in found:

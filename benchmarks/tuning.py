@@ -50,7 +50,7 @@ def optimize_row() -> None:
 
 def threshold_row() -> None:
     """Design: 1M documents in seconds, = brute force; growth linear."""
-    print("\nexact threshold (the whole curve), 100 documents a topic")
+    print("\nexact threshold (the whole curve), 100 documents per topic")
     for topics in (2500, 5000, 10_000):
         qrels, run = _judged(topics)
         began = time.perf_counter()

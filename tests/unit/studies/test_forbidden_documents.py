@@ -210,11 +210,11 @@ class Numbers:
 PLAN = {"forbidden": -10.0, "cutoff": 500, "bound_cutoffs": (50, 300), "fuzziness": 0.01, "seed": 0}
 CLAIMS = [
     "Where documents are filtered out, nDCGf stays within 0 and 1, and nDCGmin does not",
-    "nDCGmin is unbounded for some queries at a large cutoff, and for none at a small one",
+    "nDCGmin is out of bounds for some topics at a large cutoff, and for none at a small one",
     "nDCGmin and nDCGf order the runs differently",
-    "nDCGf and nDCGmin are more stable than nDCGorg, and less so for no number of topics",
+    "nDCGf and nDCGmin are more stable than nDCGorg, and never less stable",
     "nDCGf is as stable as nDCGmin, or more",
-    "nDCGf and nDCGmin tell more pairs of runs apart than nDCGorg, and fewer at no level",
+    "nDCGf and nDCGmin tell more pairs of runs apart than nDCGorg, and never fewer",
     "nDCGf tells as many pairs of runs apart as nDCGmin, or more",
     "nDCGf and nDCGmin are more reliable than nDCGorg",
     "nDCGf is more reliable than nDCGmin",
@@ -260,7 +260,7 @@ class TestVerdicts:
 
     def test_evidence_has_the_numbers(self):
         evidence = [finding.evidence for finding in findings(Numbers(), PLAN)]
-        outside = "nDCGmin from -1.000 to 2.000, outside in 20.0% of the queries"
+        outside = "nDCGmin from -1.000 to 2.000, outside in 20.0% of the topics"
         assert evidence[0] == f"at 500: nDCGf from 0.000 to 1.000; {outside}"
         assert evidence[1] == "@50 0.0%, @300 10.0%, @500 20.0%"
         assert evidence[3] == "mean error: nDCGorg 25.00%, nDCGmin 20.00%, nDCGf 20.25%"
@@ -409,7 +409,7 @@ class TestLearning:
     def test_findings(self, learnt):
         claims = [finding.claim[:22] for finding in learnt.findings if finding.collection == "examples"]
         assert claims == [
-            *("For queries with a sin", "nDCGmin is unbounded f", "Every loss but lambdar", "The ordinal loss has t"),
+            *("For topics with a sing", "nDCGmin is out of boun", "Every loss but lambdar", "The ordinal loss has t"),
             "Ranking without filter",
         ]
         assert learnt.findings[9].holds
@@ -452,7 +452,7 @@ def test_command_is_the_function(study, command):
     for line, row in zip(out.splitlines()[1:], study.to_frame().iter_rows(), strict=True):
         assert line.startswith(f"{row[0]},{row[1]},")
         assert row[3] is None or line.endswith((f",{row[3]}", f',"{row[3]}"'))
-    assert "note: Table 2, Table 6, Table 7 could not be made: needs examples to learn from" in err
+    assert "note: Table 2, Table 6, Table 7 could not be made: needs training examples" in err
 
 
 class TestRealData:

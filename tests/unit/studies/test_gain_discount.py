@@ -302,13 +302,13 @@ def found(discount=DISCOUNT, gain=GAIN, both=BOTH, powers=POWERS, shallow=DISCOU
 
 CLAIMS = [
     "The optimal discount is less steep than log2",
-    "With the optimal discount fewest topics",
+    "The optimal discount needs the fewest",
     "Of zipf, linear and log2, log2 is nearest",
     "Beyond the paper",
     "At most cutoffs, the optimal gains",
     "Exponential gains make nDCG no more reliable",
     "The choice of the discount changes Φ more",
-    "The discount sought together with the gain",
+    "The discount optimised together with",
     "log2 orders the runs almost as",
     "Exponential gains order the runs",
     "nDCG with optimal gain and discount tells more",

@@ -189,11 +189,11 @@ ORDERS = {
     "5": "nDCG has a τ above 0.5 with 5% of the judgments and fewer",
 }
 DECISIONS = {
-    "accuracy": "nDCG decides on pairs of runs as accurately as infAP, or more so, at every level",
+    "accuracy": "nDCG decides on pairs of runs at least as accurately as infAP at every level",
     "90": "nDCG decides with an accuracy above 0.9 with 5% of the judgments and fewer",
     "knee": "nDCG's accuracy exceeds 0.9 at a lower level than those of bpref and infAP",
-    "lost": "nDCG loses fewer of the differences that all judgments tell than bpref and infAP",
-    "g-mean": "nDCG has as high a g-mean as infAP, or a higher one, with 30% of the judgments and fewer",
+    "lost": "nDCG loses fewer of the differences under all judgments than bpref and infAP",
+    "g-mean": "nDCG has at least the g-mean of infAP with 30% of the judgments and fewer",
 }
 WEIGHTS = {
     "τ": "graded nDCG, weight 2, keeps the order of runs as binary nDCG does: τ differs by about 1% (at most 0.015 on "

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import altair
 
 _PAPER = read_paper("forbidden_documents")
-_NEVER = "the paper's product reviews were not published, and no other data have votes and marks of spam"
-_EXAMPLES = "needs examples to learn from: judged pairs of query and document"
+_NEVER = "the paper's product reviews were not published, and no other data have votes and spam labels"
+_EXAMPLES = "needs training examples (judged pairs of topic and document)"
 # Levels of significance that are printed.
 _BRIEF = (0.01, 0.05, 0.1)
 

@@ -28,7 +28,7 @@ def findings(one: ForbiddenDocuments, settings: Mapping[str, Any]) -> Iterator[F
     if shares and len(cutoffs) > 1:
         yield decide(
             one.name,
-            "nDCGmin is unbounded for some queries at a large cutoff, and for none at a small one",
+            "nDCGmin is out of bounds for some topics at a large cutoff, and for none at a small one",
             shares[min(cutoffs)] == 0 and shares[max(cutoffs)] > 0,
             each({f"@{cutoff}": share for cutoff, share in shares.items()}, ".1%"),
             shares,
@@ -46,7 +46,7 @@ def _bounded(name: str, compared: Compared, cutoff: int, outside: float) -> Find
         "Where documents are filtered out, nDCGf stays within 0 and 1, and nDCGmin does not",
         low >= -_ROUNDING and high <= 1 + _ROUNDING and outside > 0,
         f"at {cutoff}: nDCGf from {low:.3f} to {high:.3f}; nDCGmin from {least:.3f} to {most:.3f}, "
-        f"outside in {outside:.1%} of the queries",
+        f"outside in {outside:.1%} of the topics",
         *(low, high, least, most, outside),
     )
 
@@ -66,7 +66,7 @@ def _of_measures(name: str, compared: Compared) -> Iterator[Finding]:
     error = {norm: np.array(compared.error(norm)) for norm in NORMS}
     mean_error = {norm: float(rates.mean()) for norm, rates in error.items()}
     yield finding(
-        "nDCGf and nDCGmin are more stable than nDCGorg, and less so for no number of topics",
+        "nDCGf and nDCGmin are more stable than nDCGorg, and never less stable",
         all(_dominates(-error[norm], -error["nDCGorg"]) for norm in bounded),
         f"mean error: {each(mean_error, '.2%')}",
         mean_error,
@@ -80,7 +80,7 @@ def _of_measures(name: str, compared: Compared) -> Iterator[Finding]:
     power = {norm: np.array([compared.power(norm, level) for level in LEVELS]) for norm in NORMS}
     at_alpha = {norm: compared.power(norm, ALPHA) for norm in NORMS}
     yield finding(
-        "nDCGf and nDCGmin tell more pairs of runs apart than nDCGorg, and fewer at no level",
+        "nDCGf and nDCGmin tell more pairs of runs apart than nDCGorg, and never fewer",
         all(_dominates(power[norm], power["nDCGorg"]) for norm in bounded),
         f"at {ALPHA:g}: {each(at_alpha, '.1%')}",
         at_alpha,

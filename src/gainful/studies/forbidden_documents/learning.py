@@ -72,7 +72,7 @@ def learn(examples: Examples, given: Mapping[str, Any]) -> Learnt:
     )
     sizes = examples.sizes
     alone = _alone(examples, scale)
-    lacking = {} if len(alone) else {"Table 6": f"{name} has no query with a single document that has a gain"}
+    lacking = {} if len(alone) else {"Table 6": f"{name} has no topic with a single document that has a gain"}
     return Learnt(
         name=name,
         queries=len(sizes),
@@ -123,8 +123,8 @@ def findings_of_learning(learnt: Learnt) -> Iterator[Finding]:
         yield _accuracy(learnt.name, learnt.single)
     if learnt.unbounded is not None:
         share = float(learnt.unbounded["unbounded"])
-        claim = "nDCGmin is unbounded for some queries of the ordinal f-ranker"
-        yield decide(learnt.name, claim, share > 0, f"{share:.1%} of the test queries at {CUTOFF}", share)
+        claim = "nDCGmin is out of bounds for some topics of the ordinal f-ranker"
+        yield decide(learnt.name, claim, share > 0, f"{share:.1%} of the test topics at {CUTOFF}", share)
     yield from _of_models(learnt.name, rows, losses)
 
 
@@ -134,7 +134,7 @@ def _accuracy(name: str, single: pl.DataFrame) -> Finding:
     right = np.isclose([f["filter-all"], f["filter-none"]], [forbidden, 1 - forbidden]).all()
     return decide(
         name,
-        "For queries with a single document, nDCGf is the accuracy of the filter, and nDCGmin says nothing",
+        "For topics with a single document, nDCGf is the accuracy of the filter, and nDCGmin says nothing",
         right and least["filter-all"] == least["filter-none"],
         f"{each(f, '.3f')}; forbidden {forbidden:.3f}; nDCGmin {nothing}",
         f,

@@ -52,7 +52,7 @@ def _flatter(one: GainDiscount) -> Finding:
     weights = {k: (share_below(part[OPTIMAL]), share_below(part["log2"])) for k, part in sorted(one.discounts.items())}
     return decide(
         one.name,
-        "The optimal discount is less steep than log2, more of its weight being on the lower half of the ranks",
+        "The optimal discount is less steep than log2: more of its weight is on the lower half of the ranks",
         all(ours > theirs for ours, theirs in weights.values()),
         "; ".join(f"@{k}: {ours:.3f} against {theirs:.3f}" for k, (ours, theirs) in weights.items()),
         weights,
@@ -65,7 +65,7 @@ def _of_topics(name: str, part: CollectionOptimum, target: float) -> Iterator[Fi
     phi = {discount: part.phi(discount) for discount in (OPTIMAL, *DISCOUNTS)}
     ours, next_best = phi[OPTIMAL], max(phi[discount] for discount in DISCOUNTS)
     yield finding(
-        f"With the optimal discount fewest topics reach a Φ of {target:g}, on the topics it was fitted to",
+        f"The optimal discount needs the fewest topics for a Φ of {target:g}, on the topics it was fitted to",
         all(ours >= theirs for theirs in phi.values()),
         f"{_topics(part, tuple(phi))}; Φ {ours:.4f}, next {next_best:.4f}",
         phi,
@@ -76,7 +76,7 @@ def _of_topics(name: str, part: CollectionOptimum, target: float) -> Iterator[Fi
         nearest = [discount for discount, topics in reached.items() if topics == min(reached.values())]
         tie = f"; {' and '.join(nearest)} are equally near" if len(nearest) > 1 else ""
         yield finding(
-            f"Of zipf, linear and log2, log2 is nearest to the optimum in the topics that a Φ of {target:g} takes",
+            f"Of zipf, linear and log2, log2 is nearest to the optimum in the topics needed for a Φ of {target:g}",
             nearest == ["log2"],
             _topics(part, (OPTIMAL, *needed)) + tie,
         )
@@ -131,7 +131,7 @@ def _independent(name: str, part: CollectionOptimum) -> Finding:
     moved = float(np.abs(part[OPTIMAL].discount - part["optimal discount"].discount).sum() / 2.0)
     return decide(
         name,
-        "The discount sought together with the gain is almost that for linear gains",
+        "The discount optimised together with the gain is almost that for linear gains",
         moved <= ALMOST,
         f"{moved:.1%} of the weight is on other ranks; at most {ALMOST:.0%} is almost none",
         moved,
@@ -165,7 +165,7 @@ def _most_pairs(one: GainDiscount, cutoff: int) -> Finding:
     power = {name: test.discriminative_power(ALPHA) for name, test in tests}
     return decide(
         one.name,
-        "nDCG with optimal gain and discount tells more pairs of runs apart than with those that people use",
+        "nDCG with optimal gain and discount tells more pairs of runs apart than with the usual ones",
         all(power["optimal"] > theirs for name, theirs in power.items() if name != "optimal"),
         f"at {ALPHA:g}: {each(power, '.1%')}",
         power,

@@ -65,7 +65,7 @@ def of_decisions(one: Depleted) -> Iterator[Finding]:
     levels = np.array(one.levels)
     behind, means = _behind(one, "accuracy")
     yield finding(
-        "nDCG decides on pairs of runs as accurately as infAP, or more so, at every level",
+        "nDCG decides on pairs of runs at least as accurately as infAP at every level",
         (behind <= AS_GOOD).all(),
         f"mean accuracy of the levels {each(means, '.3f')}; nDCG is behind infAP by at most "
         f"{max(0.0, float(behind.max())):.3f}, at {int((behind > AS_GOOD).sum())} of {len(levels)} levels by more than "
@@ -80,7 +80,7 @@ def of_decisions(one: Depleted) -> Iterator[Finding]:
     yield _lowest_knee(one, "accuracy", "accuracy")
     lost = _means(one, "false_positive")
     yield finding(
-        "nDCG loses fewer of the differences that all judgments tell than bpref and infAP",
+        "nDCG loses fewer of the differences under all judgments than bpref and infAP",
         lost["nDCG"] < min(lost["bpref"], lost["infAP"]),
         f"mean share lost, of the levels: {each(lost, '.3f')}",
         lost,
@@ -89,7 +89,7 @@ def of_decisions(one: Depleted) -> Iterator[Finding]:
     behind = behind[levels <= LOW]
     if len(behind):
         yield finding(
-            f"nDCG has as high a g-mean as infAP, or a higher one, with {LOW:.0%} of the judgments and fewer",
+            f"nDCG has at least the g-mean of infAP with {LOW:.0%} of the judgments and fewer",
             (behind <= AS_GOOD).all(),
             f"mean g-mean of all levels {each(means, '.3f')}; nDCG is behind infAP by at most "
             f"{max(0.0, float(behind.max())):.3f}",
