@@ -78,8 +78,8 @@ class Threshold(Result):
             return "Held out: one topic alone says nothing about others."
         return (
             f"Held out: a threshold chosen on {out.folds - 1} of {out.folds} folds of the topics gains {out.gain:+.4f} "
-            f"on the rest ({100 * self.settings['confidence']:.4g}% interval {out.gain_low:+.4f} to {out.gain_high:+.4f}), "
-            f"against {self.gain:+.4f} on the topics it was chosen from."
+            f"on the rest ({100 * self.settings['confidence']:.4g}% interval {out.gain_low:+.4f} to "
+            f"{out.gain_high:+.4f}), against {self.gain:+.4f} on the topics it was chosen from."
         )
 
     def guarantee(self) -> str | None:
