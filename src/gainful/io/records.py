@@ -63,15 +63,7 @@ def whole_records(blocks: Iterable[bytes], *, quotes: bool) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def read_all(read: Read, data: bytes, *, quotes: bool = False) -> pl.DataFrame:
-    """All records; or the error about the first that is no good."""
-    try:
-        return read(data, 0, 0)
-    except DataError as error:
-        raise first_error(read, data, quotes=quotes) or error from None
-
-
-def first_error(read: Read, data: bytes, *, lines: int = 0, rows: int = 0, quotes: bool) -> DataError | None:
+def first_error(read: Read, data: bytes, *, lines: int = 0, rows: int = 0, quotes: bool = False) -> DataError | None:
     """The error about the first record that is no good, however many are read at once; None if all are good."""
     try:
         read(data, lines, rows)

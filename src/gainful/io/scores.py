@@ -75,8 +75,7 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         case ".json":
             data = json.dumps(frame.to_dicts(), indent=1).encode()
         case _:
-            content = io.BytesIO()
-            frame.write_parquet(content)
+            frame.write_parquet(content := io.BytesIO())
             data = content.getvalue()
     write_atomically(path, compress(data, packing, str(path)))
 

@@ -19,7 +19,7 @@ import polars as pl
 from gainful.errors import DataError
 from gainful.io.damage import check_arrow, check_parquet
 from gainful.io.encoding import decode, to_utf8
-from gainful.io.records import Read, first_record, read_all
+from gainful.io.records import Read, first_error, first_record
 from gainful.io.text import BOM, QRELS, Layout, shorten
 
 # The first that is there counts: PyTerrier's frames have its own "docid" beside the "docno" that was judged.
@@ -155,26 +155,32 @@ def _first(flags: pl.Series) -> int:
     return (flags.fill_null(value=False).arg_max() or 0) + 1
 
 
+def _read_csv(
+    content: bytes, separator: str, layout: Layout, where: str, lines: int = 0, rows: int = 0
+) -> pl.DataFrame:
+    """The rows below a header, as if it stood after so many lines and rows."""
+    content = to_utf8(content, where, lines)
+    table = parse(lambda: pl.read_csv(content, separator=separator, infer_schema=False), "CSV", where)
+    blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    frame = to_columns(table.filter(~blank) if blank.any() else table, layout, where, rows)
+    if frame[layout.value].null_count():
+        _check_widths(content, separator, table.width, where, lines)
+    return frame
+
+
 def separated(start: bytes, separator: str, layout: Layout, where: str) -> tuple[Read, int]:
-    """What reads the rows of CSV or TSV that begins with this, and where they begin; lines count from its header on."""
+    """What reads the rows of CSV or TSV that begins with this, and where they begin; lines count from there on."""
     header = start[: first_record(start)]
-
-    def read(data: bytes, lines: int, rows: int) -> pl.DataFrame:
-        content = to_utf8(header + data, where, lines)
-        table = parse(lambda: pl.read_csv(content, separator=separator, infer_schema=False), "CSV", where)
-        blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        frame = to_columns(table.filter(~blank) if blank.any() else table, layout, where, rows)
-        if frame[layout.value].null_count():
-            _check_widths(content, separator, table.width, where, lines)
-        return frame
-
-    return read, len(header)
+    return lambda data, *before: _read_csv(header + data, separator, layout, where, *before), len(header)
 
 
 def read_separated(data: bytes, separator: str, layout: Layout, where: str) -> pl.DataFrame:
     """CSV or TSV with a header line."""
-    read, begin = separated(data, separator, layout, where)
-    return read_all(read, data[begin:], quotes=True)
+    try:
+        return _read_csv(data, separator, layout, where)
+    except DataError as error:
+        read, begin = separated(data, separator, layout, where)
+        raise first_error(read, data[begin:], quotes=True) or error from None
 
 
 def _check_widths(content: bytes, separator: str, width: int, where: str, before: int) -> None:
@@ -211,7 +217,11 @@ def json_lines(start: bytes, layout: Layout, where: str) -> Read:
 def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """One JSON object per line; the first one tells which keys matter."""
     content = data.removeprefix(BOM)
-    return read_all(json_lines(content, layout, where), content)
+    read = json_lines(content, layout, where)
+    try:
+        return read(content, 0, 0)
+    except DataError as error:
+        raise first_error(read, content) or error from None
 
 
 def _check_keys(content: bytes, key: str, where: str, before: int) -> None:

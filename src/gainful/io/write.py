@@ -86,17 +86,11 @@ def write_run(run: Any, path: str | os.PathLike[str]) -> None:
         )
         return
     _check_text(frame, path)
-    ranks = (
-        frame.select("query_id", "doc_id", "score")
-        .with_row_index("row")
-        .sort("score", "doc_id", descending=True)
-        .select("row", pl.int_range(1, pl.len() + 1).over("query_id").alias("rank"))
-        .sort("row")["rank"]
-    )
+    rank = pl.struct("score", "doc_id").rank("ordinal", descending=True).over("query_id").alias("rank")
     # The name may be that of a file, and need not be Unicode.
     name = decode(run.name.encode("utf-8", "surrogatepass"))
     tag = "_".join(name.replace("\0", " ").split()) or "run"
-    lines = frame.select("query_id", pl.lit("Q0").alias("q0"), "doc_id", ranks, "score", pl.lit(tag).alias("tag"))
+    lines = frame.select("query_id", pl.lit("Q0").alias("q0"), "doc_id", rank, "score", pl.lit(tag).alias("tag"))
     _write_text(lines, Path(path))
 
 
@@ -117,13 +111,11 @@ def _write_text(lines: pl.DataFrame, path: Path) -> None:
 
 def _write_table(table: pl.DataFrame, path: Path) -> None:
     suffix = _format(path)
-    if suffix == ".parquet" or suffix in ARROW_SUFFIXES:
-        binary = io.BytesIO()
-        if suffix == ".parquet":
-            table.write_parquet(binary)
-        else:
-            table.write_ipc(binary)
+    if suffix == ".parquet":
+        table.write_parquet(binary := io.BytesIO())
         _write(binary.getvalue(), path)
+    elif suffix in ARROW_SUFFIXES:
+        _write(table.write_ipc(None).getvalue(), path)
     elif suffix in JSONL_SUFFIXES:
         _write(from_utf8(table.write_ndjson().encode()), path)
     else:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gainful.errors import GainfulError, MeasureError, did_you_mean
 from gainful.measures.installed import load_installed
-from gainful.measures.registry import PRESETS, REGISTRY, Measure
+from gainful.measures.registry import PRESETS, REGISTRY, Measure, short
 
 # Room for thousands of discounts, and no more than can be read at once without a thought.
 _LARGEST = 1_000_000
@@ -91,5 +91,4 @@ def _labelled(gains: dict[str, Any]) -> dict[Any, Any]:
 
 def shortened(value: object, most: int = 60) -> str:
     """What JSON holds, in at most so many characters."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return short(json.dumps(value, ensure_ascii=False), most)

@@ -13,7 +13,7 @@ from gainful.errors import MeasureError, did_you_mean
 from gainful.measures.files import is_file_name, read_measure
 from gainful.measures.installed import load_installed
 from gainful.measures.parameters import Value
-from gainful.measures.registry import PRESETS, REGISTRY, Measure, shown
+from gainful.measures.registry import PRESETS, REGISTRY, Measure, short, shown
 
 # Longer than any discount vector needs, short enough that no text can exhaust the parser.
 _LONGEST = 200_000
@@ -117,9 +117,9 @@ def parse_value(measure: str, parameter: str, text: str) -> Value:
         given = _arguments(f"({parameter}={text})", text)
     except MeasureError:
         wanted = definition.parameters[parameter].kind.wanted
-        raise MeasureError(f"{parameter}: expected {wanted}, got {_short(text)!r}") from None
+        raise MeasureError(f"{parameter}: expected {wanted}, got {short(text)!r}") from None
     if given.keys() != {parameter}:  # "{1: 1}, norm=f" says more than one thing
-        raise MeasureError(f"{parameter}: expected one value, got {_short(text)!r}")
+        raise MeasureError(f"{parameter}: expected one value, got {short(text)!r}")
     return definition.bind(given).parameters[parameter]
 
 
@@ -141,7 +141,7 @@ def _split(text: str) -> list[str]:
 def _parse(text: str) -> list[Measure]:
     match = _TEXT.fullmatch(text)
     if not match:
-        raise MeasureError(f"expected Name(parameter=value, …)@cutoff, got {_short(text)!r}")
+        raise MeasureError(f"expected Name(parameter=value, …)@cutoff, got {short(text)!r}")
     name, given, cutoffs = match["name"], _arguments(match["arguments"] or "()", text), match["cutoffs"]
     if not _look_up(name) and (numbered := _NUMBERED.fullmatch(name)) and cutoffs is None:
         name, numbers = numbered["name"], numbered["number"]
@@ -156,7 +156,7 @@ def _parse(text: str) -> list[Measure]:
         if found is None:
             why = "".join(f" {problem}" for problem in problems)
             hint = _hint(name, text)
-            raise MeasureError(f"Unknown measure {_short(text)!r}.{hint} 'gainful measures' lists them all.{why}")
+            raise MeasureError(f"Unknown measure {short(text)!r}.{hint} 'gainful measures' lists them all.{why}")
     name, given = found[0], {**found[1], **given}
     if "dcg" in given and name == "nDCG":
         dcg = given.pop("dcg")
@@ -168,9 +168,9 @@ def _parse(text: str) -> list[Measure]:
     if cutoffs is None:
         return [definition.bind(given)]
     if "cutoff" in given:
-        raise MeasureError(f"{_short(text)!r} gives the cutoff twice")
+        raise MeasureError(f"{short(text)!r} gives the cutoff twice")
     if "cutoff" not in definition.parameters:
-        raise MeasureError(f"{name} takes no cutoff, got {_short(text)!r}")
+        raise MeasureError(f"{name} takes no cutoff, got {short(text)!r}")
     return [definition.bind({**given, "cutoff": _cutoff(part, text)}) for part in cutoffs.split(",")]
 
 
@@ -197,7 +197,7 @@ def _hint(name: str, text: str) -> str:
         if "cutoff" in REGISTRY[target].parameters:
             ours = glued["name"] if implied else target
             return f" Did you mean '{ours}@{glued['number']}'?"
-    rest = _short(text[len(name) :]) if text.startswith(name) else ""
+    rest = short(text[len(name) :]) if text.startswith(name) else ""
     if meant := _MEANT.get(name.casefold()):
         return f" Did you mean '{meant}{rest}' (at least one hit; also hit_rate) or 'NumRelRet{rest}' (their number)?"
     return did_you_mean(name, (*REGISTRY, *PRESETS, *_ALIASES)).replace("'?", f"{rest}'?")
@@ -209,7 +209,7 @@ def _cutoff(text: str, whole: str) -> int | float:
         return int(text) if re.fullmatch(r"[+-]?\d+", text, re.ASCII) else float(text)
     except ValueError:
         raise MeasureError(
-            f"expected a number after '@', got {_short(text)!r} in {_short(whole)!r} (measures are separated by blanks)"
+            f"expected a number after '@', got {short(text)!r} in {short(whole)!r} (measures are separated by blanks)"
         ) from None
 
 
@@ -226,9 +226,5 @@ def _arguments(text: str, whole: str) -> dict[str, object]:
                 raise ValueError(text)
             given[name] = word.value.id if isinstance(word.value, ast.Name) else ast.literal_eval(word.value)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise MeasureError(f"expected parameters such as (rel=2, gain='exp'), got {_short(whole)!r}") from None
+        raise MeasureError(f"expected parameters such as (rel=2, gain='exp'), got {short(whole)!r}") from None
     return given
-
-
-def _short(text: str, most: int = 80) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

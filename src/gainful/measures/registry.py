@@ -124,13 +124,17 @@ class Definition:
         return Measure(self, tuple(values.items()))
 
 
-def shown(value: object, most: int = 80) -> str:
-    """A value as a message shows it, however long it is."""
+def short(text: str, most: int = 80) -> str:
+    """A text as a message shows it, however long it is."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it."""
     try:
-        text = repr(value)
+        return short(repr(value))
     except ValueError:  # Python refuses to write an integer of more than 4300 digits
         return "a number of thousands of digits"
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
