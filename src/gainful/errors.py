@@ -62,7 +62,12 @@ def check_choice(name: str, value: object, allowed: Collection[str]) -> None:
 
 def did_you_mean(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str:
     """' Did you mean 'x'?' for the closest known spelling, or nothing if none is that much alike."""
-    names = list(known)
-    folded = {name.casefold(): name for name in reversed(names)}
-    close = get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=alike)
-    return f" Did you mean {folded[close[0]]!r}?" if close else ""
+    found = closest(wrong, known, alike=alike)
+    return "" if found is None else f" Did you mean {found!r}?"
+
+
+def closest(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str | None:
+    """The known spelling most like a wrong one; None if none is that much alike."""
+    folded = {name.casefold(): name for name in reversed(list(known))}
+    found = get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=alike)
+    return folded[found[0]] if found else None

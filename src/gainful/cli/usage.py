@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from cyclopts import CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 from cyclopts.exceptions import ConsumeMultipleError
 
-from gainful.errors import did_you_mean
+from gainful.errors import closest
 
+# What other programs call the option for scores of topics.
+_TOPICS = ("-q", "--per-query", "--per-topic", "--query", "--topic")
 _VALUES = {Path: "FILE", float: "NUMBER", int: "NUMBER"}
 
 
@@ -19,7 +20,7 @@ def misunderstood(error: CycloptsError) -> str:
         return _missing(error)
     if isinstance(error, UnusedCliTokensError):
         return f"unexpected {', '.join(map(repr, error.unused_tokens or ()))}."
-    if isinstance(error, UnknownOptionError) and _word(error).startswith("--"):
+    if isinstance(error, UnknownOptionError) and (_word(error).startswith("--") or _word(error) in _TOPICS):
         return _unknown(error)
     if isinstance(error, CoercionError) and error.msg is None and error.target_type is float and error.token:
         name = error.token.keyword or (error.argument.name if error.argument else "")
@@ -43,8 +44,10 @@ def _unknown(error: UnknownOptionError) -> str:
     """With the option that was meant; cyclopts compares the dashes, too, and finds much alike."""
     wrong = _word(error).partition("=")[0]
     known = [name[2:] for argument in error.argument_collection for name in argument.names if name.startswith("--")]
-    hint = did_you_mean(wrong[2:], known)
-    return f"Unknown option: {wrong}." + re.sub("'(.*)'", r"--\1", hint)
+    meant = closest(wrong[2:], known)
+    if wrong in _TOPICS:
+        return f"Unknown option: {wrong}. 'gainful evaluate --per-topic' shows every topic, 'gainful explain' one."
+    return f"Unknown option: {wrong}." + ("" if meant is None else f" Did you mean --{meant}?")
 
 
 def _word(error: UnknownOptionError) -> str:

@@ -25,7 +25,7 @@ MEAN = "all"
 # More runs than this side by side do not fit a screen: then per-topic tables have one row per topic and run.
 _SIDE_BY_SIDE = 8
 # Measures that a verdict is about, and runs that a note names.
-_IN_VERDICT, _NAMED = 3, 4
+_IN_VERDICT, _NAMED = 4, 4
 _FILLED = {"zero": "counts as 0", "one": "counts as 1", "nan": "is NaN", "skip": "is left out of the mean"}
 ScoreDict: TypeAlias = "dict[str, dict[str, dict[str, float]]]"
 
@@ -365,6 +365,6 @@ class Scores(Result):
 
 
 def _some(counts: Mapping[str, int]) -> str:
-    named = ", ".join(f"{n} of {name}" for name, n in list(counts.items())[:_NAMED])
+    named = ", ".join(f"{n} of {name!r}" for name, n in list(counts.items())[:_NAMED])
     rest = list(counts.values())[_NAMED:]
     return f"{named} and {sum(rest)} of {plural(len(rest), 'other run')}" if rest else named

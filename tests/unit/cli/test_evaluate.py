@@ -52,8 +52,8 @@ class TestTable:
         assert status == 0
         golden(out, "evaluate.txt")
         assert err == (
-            "note: Judged topics for which a run returns nothing count as empty rankings (missing=empty): 1 of b.\n"
-            "note: Topics of a run without judgments are ignored: 1 of b.\n"
+            "note: Judged topics for which a run returns nothing count as empty rankings (missing=empty): 1 of 'b'.\n"
+            "note: Topics of a run without judgments are ignored: 1 of 'b'.\n"
             f"evaluate: 2 runs, 3 topics; {POLICIES}\n"
         )
 
@@ -110,7 +110,7 @@ class TestPerTopic:
     def test_one_measure_puts_runs_side_by_side(self, gainful, golden):
         outcome = gainful("evaluate", QRELS, A, B, "-m", "nDCG@3", "--per-topic", "--missing", "skip")
         golden(outcome.out, "evaluate-per-topic-one-measure.txt")
-        assert "are left out of its mean (missing=skip): 1 of b" in outcome.err
+        assert "are left out of its mean (missing=skip): 1 of 'b'" in outcome.err
 
     def test_many_runs_do_not_fit_side_by_side(self, gainful, tmp_path):
         for number in range(9):
@@ -232,7 +232,7 @@ class TestRemarks:
         for number in range(6):
             (tmp_path / f"run{number}").write_bytes(B.read_bytes())
         err = gainful("evaluate", QRELS, tmp_path).err
-        assert "ignored: 1 of run0, 1 of run1, 1 of run2, 1 of run3 and 2 of 2 other runs.\n" in err
+        assert "ignored: 1 of 'run0', 1 of 'run1', 1 of 'run2', 1 of 'run3' and 2 of 2 other runs.\n" in err
 
 
 def test_policies_are_handed_on(gainful):

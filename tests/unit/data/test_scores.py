@@ -106,8 +106,9 @@ run   nDCG@10   NumRet
 a      0.5000        -
 b      0.5000        5
 
-note: Judged topics for which a run returns nothing are left out of its mean (missing=skip): 1 of b.
-note: Topics of a run without judgments are ignored: 2 of a.
+note: Judged topics for which a run returns nothing are left out of its mean (missing=skip): 1 of
+'b'.
+note: Topics of a run without judgments are ignored: 2 of 'a'.
 evaluate: 2 runs, 3 topics; ties=trec unjudged=zero missing=skip degenerate=zero duplicates=error"""
 
 
@@ -192,8 +193,8 @@ def test_undefined_and_missing_topics_are_noted(scores):
         undefined=(2,),
     )
     assert [str(note) for note in many.notes()] == [
-        "Judged topics for which a run returns nothing count as empty rankings (missing=empty): 1 of a, 1 of b, 1 of "
-        "c, 1 of d and 2 of 2 other runs.",
+        "Judged topics for which a run returns nothing count as empty rankings (missing=empty): 1 of 'a', 1 of 'b', "
+        "1 of 'c', 1 of 'd' and 2 of 2 other runs.",
         "AP is undefined for 2 topics and counts as 0 there.",
     ]
     assert many.verdict() == "Of 6 runs, a, b, c, d and 2 others have the best AP (0.0000)."

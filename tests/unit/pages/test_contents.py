@@ -223,8 +223,8 @@ class TestWhatTheDataDoNotAllow:
         runs = {"x": {"1": ["a"]}, "y": {"1": ["b"], "2": ["b"], "9": ["z"]}}
         found = gf.report({"1": {"a": 1}, "2": {"b": 1}}, runs, "AP")
         assert notes(found)[:2] == [
-            "Judged topics for which a run returns nothing count as empty rankings (missing=empty): 1 of x.",
-            "Topics of a run without judgments are ignored: 1 of y.",
+            "Judged topics for which a run returns nothing count as empty rankings (missing=empty): 1 of 'x'.",
+            "Topics of a run without judgments are ignored: 1 of 'y'.",
         ]
 
     @pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
