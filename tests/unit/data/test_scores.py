@@ -141,7 +141,7 @@ def test_verdict(scores):
         ignored=(0,),
     )
     assert alone.verdict() == (
-        "a has a mean AP of 0.7500, a total NumRet of 5, GMAP of 0.5000 and 1 other score over 2 topics."
+        "a has a mean AP of 0.7500, a total NumRet of 5, GMAP of 0.5000 and a mean RR of 0.5000 over 2 topics."
     )
     assert alone.only(["AP", "RR"]).verdict() == "a has a mean AP of 0.7500 and a mean RR of 0.5000 over 2 topics."
     assert alone.notes() == ()
