@@ -406,6 +406,14 @@ def as_pandas(frame: pl.DataFrame) -> pandas.DataFrame:
     return pandas.DataFrame(plain)
 
 
+def percent(share: float) -> str:
+    """A share in whole percent; 0% and 100% are none and all."""
+    text = f"{share:.0%}"
+    if text == "0%" and share > 0.0:
+        return "less than 1%"
+    return "more than 99%" if text == "100%" and share < 1.0 else text
+
+
 def plural(number_of: int, thing: str) -> str:
     """'1 run', '2 runs'."""
     return f"{number_of} {thing}" + ("" if number_of == 1 else "s")

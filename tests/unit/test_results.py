@@ -14,7 +14,7 @@ import pytest
 import gainful as gf
 from gainful.data.policies import Policies
 from gainful.errors import GainfulWarning
-from gainful.results import Column, Note, Result, Settings, Table, as_pandas, listed, number, plural, warn
+from gainful.results import Column, Note, Result, Settings, Table, as_pandas, listed, number, percent, plural, warn
 
 
 def table(rows, headers=None, **more):
@@ -224,6 +224,9 @@ def test_only_what_changes_a_number_warns():
 
 
 def test_words():
+    shares = (0.0, 0.004, 0.006, 0.5, 0.994, 0.996, 1.0)
+    assert [percent(share) for share in shares[:4]] == ["0%", "less than 1%", "1%", "50%"]
+    assert [percent(share) for share in shares[4:]] == ["99%", "more than 99%", "100%"]
     assert [plural(n, "run") for n in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
     assert [listed(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
 

@@ -114,8 +114,9 @@ def _unjudged(systems: Sequence[str], judged: FloatArray) -> list[Note]:
     some = listed([f"{value} in run {name!r}" for name, value in list(shares.items())[:_MOST_NAMED]])
     more = f" (and few in {plural(len(few) - _MOST_NAMED, 'other run')})" if len(few) > _MOST_NAMED else ""
     text = (
-        f"Few of the first {FIRST} documents are judged: on average {some}{more}. Documents without a judgment count "
-        "as not relevant, so that such a run may be better than its scores say."
+        f"Few of the first {FIRST} documents, or of as many as there are judgments, are judged: on average "
+        f"{some}{more}. Documents without a judgment count as not relevant, so that such a run may be better than "
+        "its scores say."
     )
     return [Note("mostly-unjudged", next(iter(shares)), text, warn=True)]
 

@@ -243,7 +243,9 @@ class Scores(Result):
             ]
             more = f" and {plural(len(every) - _IN_VERDICT, 'other score')}" if len(every) > _IN_VERDICT else ""
             shown = ", ".join(every[:_IN_VERDICT]) + more if more else listed(every)
-            return f"{self.systems[0]} has {shown} over {plural(len(self.topics), 'topic')}."
+            counts = self.counted[:, 0].sum(axis=1)
+            fewest = f"{counts.min()} to " if counts.min() < counts.max() else ""
+            return f"{self.systems[0]} has {shown} over {fewest}{plural(int(counts.max()), 'topic')}."
         leaders: dict[tuple[str, ...], list[str]] = {}
         for i, measure in enumerate(self.measures):
             best = self._best(means[i], self.higher[i])

@@ -277,7 +277,7 @@ class TestResult:
         assert "With other numbers of topics" in str(reliability(SCORES, sizes=[5]))
 
     def test_verdict_of_enough_topics(self):
-        assert "; 1 of them reach 0.4." in reliability(SCORES, target=0.4).verdict()
+        assert "; 1 of them reaches 0.4." in reliability(SCORES, target=0.4).verdict()
 
     def test_verdict_of_several_measures(self):
         frame = pl.concat(

@@ -402,6 +402,9 @@ NO_DECISION = (
     "AP: no two runs differ on enough topics for a test at alpha=0.05 to tell them apart, so nothing is said of "
     "decisions."
 )
+NOTHING_TO_KEEP = (
+    "There is no order that the runs could keep: by every measure they score the same, or one has no score."
+)
 NO_ORDER = "AP: all runs score the same under all judgments, so there is no order to keep."
 
 
@@ -428,9 +431,7 @@ class TestNotes:
         found = gf.robustness(made.qrels, [one, replace(one, name="again")], "AP", levels=[0.5, 1], trials=2)
         assert found.to_frame()["accuracy"].is_nan().all()
         assert texts(found) == [NO_ORDER, NO_DECISION]
-        assert found.verdict().endswith(
-            "The runs score the same by every measure: there is no order that they could keep."
-        )
+        assert found.verdict().endswith(NOTHING_TO_KEEP)
 
     def test_undefined(self):
         runs = {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
@@ -440,6 +441,9 @@ class TestNotes:
             "AP: some run has no score under all judgments, so there is no order to keep.",
             NO_DECISION,
         ]
+        assert found.verdict().endswith(NOTHING_TO_KEEP)
+        alone = gf.robustness({"q": {"a": 0, "b": 0}}, runs, "AP", depletion="leave-one-out", degenerate="nan")
+        assert alone.verdict().endswith(NOTHING_TO_KEEP)
 
     def test_binary_labels_leave_weights_without_effect(self, made):
         binary = Qrels(made.qrels.frame.with_columns(pl.col("relevance").clip(0, 1)))
@@ -613,9 +617,14 @@ class TestVerdict:
             "judgments on."
         )
         never = curves(found, [0.5, 0.5, 0.5], [0.91, 0.95, 1], [0.95, 0.8, 1]).verdict()
-        assert never.endswith(" from 10% of the judgments on; AP at no level.")
-        none = curves(found, *[[0.5, 0.5, 0.5]] * 3).verdict()
-        assert none.endswith("No measure keeps the order of the runs (τ > 0.9) at any of these levels.")
+        assert never.endswith(" from 10% of the judgments on; AP not even at the highest level.")
+        tied = curves(found, [math.nan, 0.95, 1], [math.nan, 0.5, 1], [0.5, math.nan, 1]).verdict()
+        assert tied.endswith(
+            "AP keeps the order of the runs (τ > 0.9) from 25% of the judgments on; bpref and RR only from 100% of the "
+            "judgments on."
+        )
+        none = curves(found, *[[0.95, 0.95, 0.5]] * 3).verdict()
+        assert none.endswith("No measure keeps the order of the runs (τ > 0.9) at the highest of these levels.")
 
     def test_shallower_pools(self, made):
         found = gf.robustness(made.qrels, made.runs, ["AP", "RR"], depletion="depth", levels=[2, 5])

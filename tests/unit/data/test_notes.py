@@ -105,6 +105,12 @@ class TestUnjudged:
         assert codes(self.rows(1, 5), judged) == []
         assert codes(self.rows(1, 10), judged) == ["mostly-unjudged"]
 
+    def test_share_of_what_is_attainable(self):
+        """A pool of 5 documents, of which 2 are among the first 10."""
+        judged = {topic: {f"d{i}": 0.0 for i in range(5)} for topic in JUDGED}
+        with pytest.warns(gf.GainfulWarning, match=": on average 40 % in run 'run'"):
+            gf.evaluate(qrels_of(judged), run_of(self.rows(2, 8)), "P@1")
+
     def test_positive_judgments_alone_are_never_complete(self):
         judged = {topic: {"d0": 1.0, "d1": 2.0} for topic in JUDGED}
         assert codes(self.rows(1, 10), judged) == []
@@ -118,9 +124,9 @@ class TestUnjudged:
         with pytest.warns(gf.GainfulWarning) as caught:
             gf.evaluate(qrels_of(JUDGED), runs, "AP")
         assert [str(warning.message) for warning in caught] == [
-            "Few of the first 10 documents are judged: on average 0 % in run 'r0', 10 % in run 'r1' and 20 % in run "
-            "'r2' (and few in 2 other runs). Documents without a judgment count as not relevant, so that such a "
-            "run may be better than its scores say."
+            "Few of the first 10 documents, or of as many as there are judgments, are judged: on average 0 % in run "
+            "'r0', 10 % in run 'r1' and 20 % in run 'r2' (and few in 2 other runs). Documents without a judgment count "
+            "as not relevant, so that such a run may be better than its scores say."
         ]
 
 

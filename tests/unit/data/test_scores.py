@@ -144,6 +144,11 @@ def test_verdict(scores):
         "a has a mean AP of 0.7500, a total NumRet of 5, GMAP of 0.5000 and a mean RR of 0.5000 over 2 topics."
     )
     assert alone.only(["AP", "RR"]).verdict() == "a has a mean AP of 0.7500 and a mean RR of 0.5000 over 2 topics."
+    some = replace(alone, counted=np.array([[[True, False]], [[True, True]], [[True, False]], [[True, False]]]))
+    assert some.only(["AP", "RR"]).verdict() == "a has a mean AP of 0.5000 and a mean RR of 0.0000 over 1 topic."
+    assert (
+        some.only(["AP", "NumRet"]).verdict() == "a has a mean AP of 0.5000 and a total NumRet of 5 over 1 to 2 topics."
+    )
     assert alone.notes() == ()
     assert str(alone.settings) == "scores: 1 run, 2 topics"
     assert alone.tables()[1].text().splitlines()[2].split() == ["1", "a", "0.5000", "2", "0.5000", "0.0000"]

@@ -217,7 +217,7 @@ class TestWhatTheDataDoNotAllow:
         qrels = {"1": {"a": 1}, "2": {"a": 1}}
         runs = {name: {"1": ["a"], "2": ["x", "a"]} for name in ("x", "y")}
         found = gf.report(qrels, runs, "AP", resamples=20, trials=2)
-        assert "there is no order that they could keep" in section(found, "robustness")["verdict"]
+        assert "There is no order that the runs could keep" in section(found, "robustness")["verdict"]
 
     def test_topics_that_runs_lack_are_told(self):
         runs = {"x": {"1": ["a"]}, "y": {"1": ["b"], "2": ["b"], "9": ["z"]}}

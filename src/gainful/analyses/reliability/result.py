@@ -109,7 +109,8 @@ class MeasureReliability:
             f"({phi.low:.2f} to {phi.high:.2f})"
         )
         if needed.value is not None:
-            reach = "would reach" if needed.value > self.topics else "of them reach"
+            reach = "of them reaches" if needed.value == 1 else "of them reach"
+            reach = "would reach" if needed.value > self.topics else reach
             return f"{found}; {needed.value} {reach} {target:g}."
         at_best = f"by the upper end, {needed.low} would reach" if needed.low else "no number of topics would reach"
         return f"{found}: {self._why_none()}; {at_best} {target:g}."

@@ -13,13 +13,14 @@ from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.depletion import LEAST_NONRELEVANT, LEAST_RELEVANT
 from gainful.analyses.robustness.judged import ENOUGH
 from gainful.data.rankings import FloatArray
-from gainful.results import Note, listed
+from gainful.results import Note, listed, percent
 
 if TYPE_CHECKING:
     from gainful.analyses.robustness.result import Robustness
 
 # Two orders of runs are alike if their τ is above this.
 KEPT = 0.9
+_NO_ORDER = "There is no order that the runs could keep: by every measure they score the same, or one has no score."
 _LEVELS = {
     "leave-one-out": "Each run is scored without the judgments of documents that it alone has among the first ones; a "
     "level is how many.",
@@ -54,19 +55,20 @@ def _depth(found: Robustness) -> Iterator[str]:
     there = np.flatnonzero(~np.isnan(ten))
     if len(there):
         worst = int(there[np.argmin(ten[there])])
+        median, least = percent(float(np.median(ten[there]))), percent(float(ten[worst]))
         yield (
             "The first ten documents of all runs are judged."
             if ten[worst] == 1.0
-            else f"Of the first ten documents {np.median(ten[there]):.0%} are judged in the median run, and "
-            f"{ten[worst]:.0%} in the worst, {found.systems[worst]}."
+            else f"Of the first ten documents {median} are judged in the median run, and {least} in the worst, "
+            f"{found.systems[worst]}."
         )
 
 
 def _order(found: Robustness) -> str:
     """From what level on each measure keeps the order of the runs."""
-    known = [name for name, curve in zip(found.measures, found.taus, strict=True) if not np.isnan(curve).any()]
+    known = _ordering(found)
     if not known:
-        return "The runs score the same by every measure: there is no order that they could keep."
+        return _NO_ORDER
     knees = found.knees(KEPT)
     level = {name: math.inf if knees[name].sustained is None else float(knees[name].sustained) for name in known}  # type: ignore[arg-type]
     least, most = min(level.values()), max(level.values())
@@ -74,11 +76,18 @@ def _order(found: Robustness) -> str:
     worst = listed([name for name in known if level[name] == most])
     keep = "keeps" if best in level else "keep"
     if least == math.inf:
-        return f"No measure keeps the order of the runs (τ > {KEPT:g}) at any of these levels."
+        return f"No measure keeps the order of the runs (τ > {KEPT:g}) at the highest of these levels."
     kept = f"{best} {keep} the order of the runs (τ > {KEPT:g}) from {_level(found, least)} on"
     if least == most:
         return f"{kept}."
-    return f"{kept}; {worst} {'at no level' if most == math.inf else f'only from {_level(found, most)} on'}."
+    late = "not even at the highest level" if most == math.inf else f"only from {_level(found, most)} on"
+    return f"{kept}; {worst} {late}."
+
+
+def _ordering(found: Robustness) -> list[str]:
+    """The measures that give the runs an order under all judgments."""
+    measures = zip(found.measures, found.full, strict=True)
+    return [name for name, full in measures if not np.isnan(full).any() and np.ptp(tidy(full)) > 0]
 
 
 def _level(found: Robustness, level: float) -> str:
@@ -87,7 +96,11 @@ def _level(found: Robustness, level: float) -> str:
 
 def _lost(found: Robustness) -> str:
     """How many places a run loses at most by not having contributed."""
-    frame = found.runs().with_columns(places=pl.col("rank") - pl.col("full_rank"))
+    known = _ordering(found)
+    if not known:
+        return _NO_ORDER
+    frame = found.runs().filter(pl.col("measure").is_in(known))
+    frame = frame.with_columns(places=pl.col("rank") - pl.col("full_rank"))
     most = frame.sort("places", descending=True, maintain_order=True).row(0, named=True)
     if most["places"] <= 0:
         return "Scored without the documents that it alone contributed, no run loses a place."

@@ -12,7 +12,7 @@ from gainful.analyses.sensitivity import Method
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.checks import check_share
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, Table, listed, plural
+from gainful.results import Note, Result, Settings, Table, listed, percent, plural
 from gainful.stats.paired import IntArray, pairs
 from gainful.stats.resample import FloatArray
 
@@ -104,7 +104,7 @@ class Sensitivity(Result):
     def _brief(self, tests: list[PairTests]) -> str:
         power = [test.discriminative_power(self.settings["alpha"]) for test in tests]
         names = listed([test.measure for test, share in zip(tests, power, strict=True) if share == max(power)])
-        return f"{f'{names} ' if len(tests) > 1 else ''}{max(power):.0%} ({tests[0].method})"
+        return f"{f'{names} ' if len(tests) > 1 else ''}{percent(max(power))} ({tests[0].method})"
 
     def _says(self, tests: list[PairTests]) -> str:
         alpha = self.settings["alpha"]
@@ -124,9 +124,10 @@ class Sensitivity(Result):
             return f"{few}, too few for the bootstrap to say {which} apart {how}."
         if least == most:
             tell = "tells" if len(tests) == 1 else "each tell"
-            return f"{names} {tell} {most:.0%} of the {number} of runs apart {how}."
+            return f"{names} {tell} {percent(most)} of the {number} of runs apart {how}."
         tells, last = "tells" if len(best) == 1 else "tell", listed([name for name in power if power[name] == least])
-        return f"{names} {tells} most runs apart, {most:.0%} of the {number}; {last} the fewest, {least:.0%} {how}."
+        fewest = f"{last} the fewest, {percent(least)}"
+        return f"{names} {tells} most runs apart, {percent(most)} of the {number}; {fewest} {how}."
 
     def tables(self) -> tuple[Table, ...]:
         """Per measure and method the share of the pairs that is told apart; then all pairs."""
@@ -157,7 +158,7 @@ class Sensitivity(Result):
             Note(
                 "few-differences",
                 test.measure,
-                f"{test.measure}: {test.doubtful()} of {len(test.curve())} pairs differ on fewer than "
+                f"{test.measure}: {test.doubtful()} of {plural(len(test.curve()), 'pair')} differ on fewer than "
                 f"{LEAST_TOPICS} topics. On so few most resamples are identical, and the bootstrap may call noise "
                 "significant; the methods t and wilcoxon do not.",
             )

@@ -78,11 +78,12 @@ def _against_baseline(found: Comparison, one: Contrasts) -> str:
     at = found.systems.index(str(found.baseline))
     better, worse = int(one.better()[:, at].sum()), int(one.better()[at].sum())
     up, down = ("higher", "lower") if one.higher == "neither" else ("better", "worse")
+    are = "is" if better == 1 else "are"
     if not better and not worse:
         none = f"none of {len(found.systems) - 1} runs is significantly {up} or {down}"
         return f"In {one.measure}, {none} than the baseline {found.baseline}."
     return (
-        f"In {one.measure}, {better} of {len(found.systems) - 1} runs are significantly {up} than the baseline "
+        f"In {one.measure}, {better} of {len(found.systems) - 1} runs {are} significantly {up} than the baseline "
         f"{found.baseline}, and {worse} significantly {down}."
     )
 
