@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 # Okabe & Ito's colours: told apart by readers who do not see all colours, and in print.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442")
+# Beside colours, of which there are eight: 40 lines are all different.
+DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [14, 4])
+SHAPES = ("circle", "diamond", "square", "triangle-up")
 WIDTH, HEIGHT = 560, 320
 SUFFIXES = (".html", ".svg", ".png", ".pdf", ".json")
 

@@ -12,7 +12,7 @@ from gainful.errors import GainfulError
 
 def check_share(name: str, value: Any) -> None:
     """Refuse what is not strictly between 0 and 1."""
-    if not (_is_number(value) and 0.0 < value < 1.0):
+    if not (is_number(value) and 0.0 < value < 1.0):
         raise GainfulError(f"{name}: expected a number between 0 and 1, both excluded, got {value}")
 
 
@@ -24,7 +24,7 @@ def check_count(name: str, value: Any, *, least: int = 1, why: str = "") -> None
 
 def check_finite(name: str, value: Any) -> None:
     """Refuse what is not a finite number."""
-    if not (_is_number(value) and math.isfinite(value)):
+    if not (is_number(value) and math.isfinite(value)):
         raise GainfulError(f"{name}: expected a finite number, got {value}")
 
 
@@ -42,7 +42,7 @@ def check_sizes(sizes: Sequence[int], *, least: int = 1, most: int | None = None
 def check_numbers(name: str, values: Any, example: str) -> list[float]:
     """The numbers as a list; refuses a single one, and what is none."""
     given = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else None
-    if given is None or not all(_is_number(value) for value in given):
+    if given is None or not all(is_number(value) for value in given):
         raise GainfulError(f"{name}: expected a list of numbers such as [{example}], got {values!r}")
     return given
 
@@ -57,5 +57,6 @@ def check_cutoffs(name: str, cutoffs: Any, *, least: int = 1) -> tuple[int, ...]
     return tuple(sorted({int(cutoff) for cutoff in given}))
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether it is one; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -30,16 +30,8 @@ _DEFAULTS: dict[Kind, dict[str, Any]] = {
     },
     "features": {"learning_rate": 0.05, "patience": 50, "gamma": 1.0, "rounds": 500, "leaves": 31},
 }
-_AT_LEAST = {
-    "patience": 1,
-    "epochs": 1,
-    "batch_size": 1,
-    "max_docs": 1,
-    "max_length": 8,
-    "rounds": 1,
-    "leaves": 2,
-    "gamma": 0.0,
-}
+_ONE = ("patience", "epochs", "batch_size", "max_docs", "rounds")
+_AT_LEAST = {**dict.fromkeys(_ONE, 1), "max_length": 8, "leaves": 2, "gamma": 0.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

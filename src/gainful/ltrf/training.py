@@ -197,14 +197,8 @@ def tested(ranker: FRanker, test: Examples) -> FRanker:
 def measures(scale: Scale, cutoff: int) -> list[str]:
     """The columns of the table: on judgments that are gains, good is what has a gain above 0."""
     good = min((gain for gain in scale.gains if gain > 0), default=1.0)
-    return [
-        f"nDCGf@{cutoff}",
-        f"nDCG0@{cutoff}",
-        f"nDCGmin@{cutoff}",
-        f"Forbidden@{cutoff}",
-        f"FilteredGood(rel={good!r})",
-        "Empty",
-    ]
+    shown = [f"{name}@{cutoff}" for name in ("nDCGf", "nDCG0", "nDCGmin", "Forbidden")]
+    return [*shown, f"FilteredGood(rel={good!r})", "Empty"]
 
 
 def evaluate_examples(examples: Examples, runs: Iterable[Run], scale: Scale, cutoff: int) -> Scores:

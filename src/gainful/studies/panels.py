@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from gainful.charts import COLOURS, load_altair, styled
+from gainful.charts import COLOURS, DASHES, SHAPES, load_altair, styled
 
 if TYPE_CHECKING:
     import altair
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 _SIZE, _ALONE = (240, 190), (440, 280)
 # Panels side by side, where nothing but the collection tells them apart.
 _ACROSS = 3
-_DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [14, 4])
-_SHAPES = ("circle", "diamond", "square", "triangle-up")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +119,7 @@ def listed(frame: pl.DataFrame, column: str) -> list[str]:
 
 
 def _key(alt: Any, channel: str, field: str, names: list[str], **further: Any) -> Any:
-    values: dict[str, Sequence[Any]] = {"Color": COLOURS, "StrokeDash": _DASHES, "Shape": _SHAPES}
+    values: dict[str, Sequence[Any]] = {"Color": COLOURS, "StrokeDash": DASHES, "Shape": SHAPES}
     marks = [values[channel][at % len(values[channel])] for at in range(len(names))]
     scale = alt.Scale(domain=names, range=marks)
     return getattr(alt, channel)(f"{field}:N", title=None, sort=names, scale=scale, **further)

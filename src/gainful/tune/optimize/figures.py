@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
+from gainful.charts import COLOURS, DASHES, HEIGHT, SHAPES, WIDTH, load_altair, styled
 from gainful.errors import GainfulError, did_you_mean
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ TITLES = {
     "scores": "Mean scores against those of the optimum",
     "asl": "Pairs of runs by how clearly they differ",
 }
-# Beside colours, of which there are eight: 40 lines are all different.
-_DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [14, 4])
-_SHAPES = ("circle", "diamond", "square", "triangle-up")
 # More points than this on a curve cannot be seen.
 _POINTS = 120
 
@@ -76,7 +73,7 @@ def _colour(alt: Any, names: list[str], field: str = "candidate", *, first: int 
 
 def _lines(alt: Any, frame: pl.DataFrame, names: list[str], size: tuple[int, int], **mark: Any) -> Any:
     """Lines in colours and dashes, for print and for who does not see colours; no two lines have both in common."""
-    scale = alt.Scale(domain=names, range=[_second(_DASHES, at) for at in range(len(names))])
+    scale = alt.Scale(domain=names, range=[_second(DASHES, at) for at in range(len(names))])
     dashes = alt.StrokeDash("candidate:N", title=None, sort=names, scale=scale)
     whole = alt.Chart(frame, width=size[0], height=size[1]).mark_line(strokeWidth=2, **mark)
     return whole.encode(color=_colour(alt, names), strokeDash=dashes)
@@ -165,7 +162,7 @@ def _scores(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
     low, high = float(means.min()), float(means.max())
     domain = alt.Scale(domain=[low, high], nice=True, zero=False)
     names = list(titles.values())
-    shapes = alt.Scale(domain=names, range=[_second(_SHAPES, at) for at in range(1, len(names) + 1)])
+    shapes = alt.Scale(domain=names, range=[_second(SHAPES, at) for at in range(1, len(names) + 1)])
     dots = (
         alt.Chart(frame, width=size[0], height=size[1])
         .mark_point(filled=True, size=36, opacity=0.75)

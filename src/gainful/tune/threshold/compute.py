@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from gainful.checks import check_count
+from gainful.checks import check_count, is_number
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
 from gainful.errors import DataError, GainfulError, MeasureError, setting
@@ -164,15 +163,11 @@ def sweep_run(
 def check_limits(given: Mapping[str, Any]) -> None:
     """Refuse limits and settings of a fit that cannot be."""
     most, risk = given["max_forbidden"], given["risk"]
-    if most is not None and not (_is_number(most) and 0.0 <= most <= 1.0):
+    if most is not None and not (is_number(most) and 0.0 <= most <= 1.0):
         raise GainfulError(f"max_forbidden: expected a share from 0 to 1, got {most!r}")
-    if risk is not None and not (_is_number(risk) and 0.0 < risk < 1.0):
+    if risk is not None and not (is_number(risk) and 0.0 < risk < 1.0):
         raise GainfulError(f"risk: expected a share between 0 and 1, got {risk!r}")
     check_confidence(given["confidence"])
     check_count("folds", given["folds"], least=2)
     check_count("repeats", given["repeats"])
     check_resamples(given["resamples"])
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

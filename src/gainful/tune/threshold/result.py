@@ -103,34 +103,17 @@ class Threshold(Result):
         """What is shown without a threshold, with this one, and where nothing is kept; then how sure the gain is."""
         curve, measured = self.curve, self.at(0)
         kept = {"everything": len(curve) - 1, "from the threshold": self.number, "nothing": 0}
-        outcome = pl.DataFrame(
-            [
-                {"kept": kind, "threshold": float(curve.thresholds[number]), **self.at(number)}
-                for kind, number in kept.items()
-            ]
-        )
-        gains = {"on these topics": (self.gain, *self.gain_interval)}
-        if self.held_out is not None:
-            gains["held out"] = (self.held_out.gain, self.held_out.gain_low, self.held_out.gain_high)
+        outcome = [{"kept": kind, "threshold": float(curve.thresholds[at]), **self.at(at)} for kind, at in kept.items()]
+        headers = {"kept": "kept", "threshold": ("from score", "number"), **{name: name for name in measured}}
+        gains = [("on these topics", self.gain, *self.gain_interval)]
+        if (out := self.held_out) is not None:
+            gains.append(("held out", out.gain, out.gain_low, out.gain_high))
         share = f"{self.settings['confidence']:.4g}"
-        return (
-            Table.of(
-                "outcome",
-                outcome,
-                {"kept": "kept", "threshold": ("from score", "number"), **{name: name for name in measured}},
-            ),
-            Table.of(
-                "gains",
-                pl.DataFrame(
-                    [(name, *row) for name, row in gains.items()], ["topics", "gain", "low", "high"], orient="row"
-                ),
-                {
-                    "topics": f"gain in {curve.measure}",
-                    "gain": ("gain", "signed"),
-                    "low": (f"low ({share})", "signed"),
-                    "high": (f"high ({share})", "signed"),
-                },
-            ),
+        ends = {end: (f"{end} ({share})", "signed") for end in ("low", "high")}
+        return Table.of("outcome", pl.DataFrame(outcome), headers), Table.of(
+            "gains",
+            pl.DataFrame(gains, ["topics", "gain", "low", "high"], orient="row"),
+            {"topics": f"gain in {curve.measure}", "gain": ("gain", "signed"), **ends},
         )
 
     def compact(self) -> tuple[Table, ...]:
@@ -166,7 +149,7 @@ class Threshold(Result):
 
     def to_frame(self) -> pl.DataFrame:
         """One row: the threshold, the gain, their intervals, and the held-out gain."""
-        out = self.held_out
+        out, held_out = self.held_out, dict.fromkeys(("held_out_gain", "held_out_low", "held_out_high"), pl.Float64)
         row = {
             "run": self.curve.run,
             "measure": self.curve.measure,
@@ -178,11 +161,8 @@ class Threshold(Result):
             "gain": self.gain,
             "gain_low": self.gain_interval[0],
             "gain_high": self.gain_interval[1],
-            "held_out_gain": None if out is None else out.gain,
-            "held_out_low": None if out is None else out.gain_low,
-            "held_out_high": None if out is None else out.gain_high,
+            **dict(zip(held_out, (None,) * 3 if out is None else (out.gain, out.gain_low, out.gain_high), strict=True)),
         }
-        held_out = dict.fromkeys(["held_out_gain", "held_out_low", "held_out_high"], pl.Float64)
         return pl.DataFrame([row], schema_overrides=held_out)
 
     def _content(self) -> dict[str, Any]:

@@ -93,7 +93,8 @@ def sweep(documents: ScoredDocuments, measure: Measure, policies: Policies) -> S
     cutoff = measure.parameters.get("cutoff")
     longest = int(documents.lengths.max(initial=0))
     depth = min(cutoff, longest) if isinstance(cutoff, int) else longest
-    negative = _of_grade(documents, documents.rankings.grades < 0)
+    # The entry of grade -1, of unjudged documents, is the last.
+    negative = np.append(documents.rankings.grades < 0, False)[documents.grade].astype(np.float64)
     empty, exact = np.zeros(len(documents.start) - 1), True
     if measure.definition.function in (cg, dcg, ndcg):
         weight = _discounts(measure, longest)
@@ -114,7 +115,8 @@ def sweep(documents: ScoredDocuments, measure: Measure, policies: Policies) -> S
     loss = None
     if isinstance(cutoff, int):
         loss = _steps(documents, empty, _never_falling(documents, bad, depth) / cutoff)
-    forbidden = _steps(documents, empty, bad / np.minimum(_place(documents), depth))
+    place = documents.rank  # also of admitted documents, how many their topic then has: both count from 1 in a topic
+    forbidden = _steps(documents, empty, bad / np.minimum(place, depth))
     empties = _steps(documents, empty + 1.0, np.zeros(len(bad)))
     return Sweep(
         score=score.only(counted),
@@ -210,7 +212,7 @@ def _any_steps(documents: ScoredDocuments, measure: Measure, fill: float) -> tup
     undefined = np.isnan(scores)
     scores[undefined] = fill
     if exact:
-        steps = _steps(documents, scores[0], scores[_place(documents), documents.topic])
+        steps = _steps(documents, scores[0], scores[documents.rank, documents.topic])
     else:
         change = np.diff(scores, axis=0)
         at, topic = np.nonzero(change)
@@ -296,16 +298,6 @@ def _never_falling(documents: ScoredDocuments, bad: FloatArray, depth: int) -> F
     highest = bad.copy()
     highest[ends] = np.maximum.accumulate(bad[ends] + apart) - apart
     return highest
-
-
-def _of_grade(documents: ScoredDocuments, values: BoolArray) -> FloatArray:
-    """Per document, the entry of `values` (one per grade); 0 where it is not judged."""
-    return np.append(values, False)[documents.grade].astype(np.float64)
-
-
-def _place(documents: ScoredDocuments) -> IntArray:
-    """Per admitted document, its place: how many documents its topic then has."""
-    return documents.rank  # both count from 1 within a topic
 
 
 def _running(documents: ScoredDocuments, values: FloatArray) -> FloatArray:
