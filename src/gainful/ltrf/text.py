@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.errors import DataError, GainfulError
-from gainful.ltrf.checkpoint import check_device, load_sentence_transformers, open_encoder, quiet
 from gainful.ltrf.data import Examples
 from gainful.ltrf.losses import loss_of
 from gainful.ltrf.resume import resumed
 from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
 from gainful.ltrf.validation import Validation
-from gainful.ltrf.weights import encoder_folder, fingerprint, local_folder
+from gainful.ltrf.weights import (
+    check_device,
+    encoder_folder,
+    fingerprint,
+    load_sentence_transformers,
+    local_folder,
+    open_encoder,
+    quiet,
+)
 from gainful.progress import track
 
 if TYPE_CHECKING:

@@ -145,7 +145,7 @@ class TestRefused:
 
     def test_one_of_several_gpus(self, monkeypatch):
         """The trainer would spread over all of them, and begin at the first: said, not done behind one's back."""
-        from gainful.ltrf.checkpoint import check_device
+        from gainful.ltrf.weights import check_device
 
         monkeypatch.setattr("torch.empty", lambda *_, **__: None)
         monkeypatch.setattr("torch.cuda.device_count", lambda: 2)

@@ -164,7 +164,8 @@ class TestSeveral:
         for one in (web, other):
             rankings = align(one.qrels, one.runs)
             labels = np.array([1.0, 2.0, 3.0, 4.0])
-            problems.append(Problem(arrays=bilinear(rankings, labels, 5), cutoff=5, discount=np.ones(5), gain=labels))
+            arrays = bilinear(rankings, labels, 5)
+            problems.append(Problem(owner=0, arrays=arrays, cutoff=5, discount=np.ones(5), gain=labels))
         rng = np.random.default_rng(0)
         space = Space(ranks=5, labels=0, constrained=True)
         tried = [space.point(rng.dirichlet(np.full(5, 0.5))).worst(problems) for _ in range(3000)]

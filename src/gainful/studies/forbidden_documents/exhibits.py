@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from gainful.charts import COLOURS, load_altair, styled
@@ -53,8 +54,10 @@ def absent(found: Sequence[ForbiddenDocuments], exhibits: Sequence[Exhibit], lea
 
 
 def _sizes(learnt: Learnt) -> Exhibit:
-    counts = {"collection": learnt.name, "queries": learnt.queries, "documents": learnt.documents}
-    return _PAPER.exhibit("Table 2", [{**counts, **dict(zip(SIZES, learnt.sizes, strict=True))}])
+    sizes = learnt.examples.sizes
+    counts = {"collection": learnt.name, "queries": len(sizes), "documents": len(learnt.examples)}
+    shares = {name: float((np.minimum(sizes, 3) == size).mean()) for size, name in enumerate(SIZES, 1)}
+    return _PAPER.exhibit("Table 2", [{**counts, **shares}])
 
 
 def _labels(found: Sequence[ForbiddenDocuments]) -> Exhibit:

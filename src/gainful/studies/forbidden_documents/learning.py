@@ -30,9 +30,7 @@ class Learnt:
     """What examples say."""
 
     name: str
-    queries: int
-    documents: int
-    sizes: tuple[float, float, float]  # the shares of the queries with 1, 2 and more documents
+    examples: Examples
     # The queries with one document that is good or forbidden: how many, the share that is forbidden, and by naive
     # f-ranker the mean nDCGf and nDCGmin; None if there are none.
     single: pl.DataFrame | None
@@ -70,14 +68,11 @@ def learn(examples: Examples, given: Mapping[str, Any]) -> Learnt:
         cutoff=CUTOFF,
         **{name: given[name] for name in ("losses", "seed", "settings")},
     )
-    sizes = examples.sizes
     alone = _alone(examples, scale)
     lacking = {} if len(alone) else {"Table 6": f"{name} has no topic with a single document that has a gain"}
     return Learnt(
         name=name,
-        queries=len(sizes),
-        documents=len(examples),
-        sizes=(float((sizes == 1).mean()), float((sizes == 2).mean()), float((sizes > 2).mean())),
+        examples=examples,
         single=_single(alone, scale) if len(alone) else None,
         compared=found,
         unbounded=_unbounded(name, found, test, scale) if "ordinal" in found.rankers else None,

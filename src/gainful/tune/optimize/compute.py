@@ -67,7 +67,7 @@ def find_optimum(qrels: Any, runs: Any, given: Mapping[str, Any], options: Mappi
     check_options(policies.to_dict(), OptimizeOptions)
     labels = labels_of(collections, fixed, target)
     collections = usable(named_apart(collections), labels, cutoffs, target, splits, policies.degenerate)
-    problems = make_problems(collections, labels, cutoffs, fixed, target, given["constrained"], given["method"])
+    problems = make_problems(collections, labels, cutoffs, fixed, given)
     found, reached = _search(problems, given["starts"], rng)
     if not found[OPTIMAL].worst(problems.each) > _NO_DIFFERENCE:
         raise DataError(
@@ -79,8 +79,8 @@ def find_optimum(qrels: Any, runs: Any, given: Mapping[str, Any], options: Mappi
     first = collections[0].rankings
     return Optimum(
         collections=tuple(
-            _collection(problems, at, collections[owner], fixed, found, held[at], policies, given)
-            for at, owner in enumerate(problems.owner)
+            _collection(problems, problem, collections[problem.owner], fixed, found, there, policies, given)
+            for problem, there in zip(problems.each, held, strict=True)
         ),
         reached=reached,
         unused=_unused(target, given["gain"], given["discount"]),
@@ -135,7 +135,7 @@ def _held_out(
     problems: Problems, found: dict[str, Point], collections: list[JudgedRuns], splits: int, rng: np.random.Generator
 ) -> list[dict[str, tuple[FloatArray, FloatArray]]]:
     """Per problem and candidate, Φ on the half of the topics not used and on the half used, two numbers per split."""
-    sizes = {owner: problem.arrays.topics for problem, owner in zip(problems.each, problems.owner, strict=True)}
+    sizes = {problem.owner: problem.arrays.topics for problem in problems.each}
     people = [
         np.stack([known.point(problems.labels, p.arrays.cutoff).scores(p) for known in problems.known.values()])
         for p in problems.each
@@ -149,7 +149,8 @@ def _held_out(
             halves = _halves(collections, rng)
         used, unused = halves[fold % 2], halves[1 - fold % 2]
         again = _search(problems.of_topics(used), 1, rng)[0]
-        for at, (problem, owner) in enumerate(zip(problems.each, problems.owner, strict=True)):
+        for at, problem in enumerate(problems.each):
+            owner = problem.owner
             scores = np.concatenate([np.stack([again[name].scores(problem) for name in found]), people[at]])
             for half, chosen in enumerate((unused[owner], used[owner])):
                 ratio = absolute_ratios(two_way(scores[:, :, chosen]), 0.95)[0]
@@ -186,7 +187,7 @@ def _halves(collections: list[JudgedRuns], rng: np.random.Generator) -> list[lis
 
 def _collection(
     problems: Problems,
-    at: int,
+    problem: Problem,
     collection: JudgedRuns,
     fixed: Measure,
     found: dict[str, Point],
@@ -195,7 +196,6 @@ def _collection(
     given: Mapping[str, Any],
 ) -> CollectionOptimum:
     """The candidates of one problem, and what they are worth."""
-    problem = problems.each[at]
     cutoff = problem.cutoff
     points = found | {
         name: known.point(problems.labels, problem.arrays.cutoff) for name, known in problems.known.items()

@@ -30,6 +30,7 @@ class Problem:
     The arrays go down to the cutoff, or as far as there is anything to see: the deepest list, the largest pool.
     """
 
+    owner: int  # the number of its collection
     arrays: Bilinear
     cutoff: int
     discount: FloatArray

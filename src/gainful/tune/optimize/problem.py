@@ -66,7 +66,6 @@ class Problems:
     method: Method
     labels: FloatArray
     each: list[Problem]
-    owner: list[int]  # per problem, the number of its collection
     known: dict[str, Known]
 
     @property
@@ -85,8 +84,7 @@ class Problems:
 
     def of_topics(self, chosen: list[IntArray]) -> Problems:
         """The same for some topics of each collection."""
-        pairs = zip(self.each, self.owner, strict=True)
-        return replace(self, each=[replace(one, arrays=one.arrays.of_topics(chosen[owner])) for one, owner in pairs])
+        return replace(self, each=[replace(p, arrays=p.arrays.of_topics(chosen[p.owner])) for p in self.each])
 
 
 def make_problems(
@@ -94,26 +92,24 @@ def make_problems(
     labels: FloatArray,
     cutoffs: tuple[int, ...],
     fixed: Measure,
-    target: Target,
-    constrained: bool,
-    method: Method | None,
+    given: Mapping[str, Any],
 ) -> Problems:
     """The problems, one per collection and cutoff; and the method that suits them if none is given."""
-    discount, gain = fixed.parameters["discount"], fixed.parameters["gain"]
-    problems, owner = [], []
+    discount, gain, target = fixed.parameters["discount"], fixed.parameters["gain"], given["target"]
+    problems = []
     for number, collection in enumerate(collections):
         for cutoff in cutoffs:
             depth = min(cutoff, _deepest(collection.rankings))
             weights = discounts(discount, depth, cutoff)  # type: ignore[arg-type]
             problems.append(
                 Problem(
+                    owner=number,
                     arrays=bilinear(collection.rankings, labels, depth).of_topics(collection.topics),
                     cutoff=cutoff,
                     discount=np.pad(weights, (0, depth - len(weights))),
                     gain=np.maximum(gains(labels, gain), 0.0),  # type: ignore[arg-type]
                 )
             )
-            owner.append(number)
     named = [name for name in GAINS if name != "exp" or labels[-1] <= _LARGEST_EXPONENT]
     match target:
         case "discount":
@@ -123,16 +119,10 @@ def make_problems(
         case _:
             known = {f"{d}, gain {g}": Known(discount=d, gain=g) for g in named for d in DISCOUNTS}
     made = Problems(
-        target=target,
-        constrained=constrained,
-        method=method or "cone",
-        labels=labels,
-        each=problems,
-        owner=owner,
-        known=known,
+        target=target, constrained=given["constrained"], method="cone", labels=labels, each=problems, known=known
     )
     kinks = len(problems) > 1  # the smallest of several Φ is not smooth, which is what L-BFGS-B asks for
-    return replace(made, method=method or ("slsqp" if kinks and made.space.size <= MANY else "cone"))
+    return replace(made, method=given["method"] or ("slsqp" if kinks and made.space.size <= MANY else "cone"))
 
 
 def read_collection(qrels: Any, runs: Any, options: Mapping[str, Any]) -> JudgedRuns:
