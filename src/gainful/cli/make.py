@@ -261,4 +261,7 @@ def parameter_texts(function: object) -> dict[str, str]:
         elif line:
             for name in names:
                 texts[name].append(line.strip())
-    return {name: " ".join(lines).replace("`", "") for name, lines in texts.items()}
+    found = {name: " ".join(lines).replace("`", "") for name, lines in texts.items()}
+    beside = getattr(function, "__globals__", {})  # 'See `train`.' stands for what that function says of the parameter
+    others = {name: beside[text[4:-1]] for name, text in found.items() if text[:4] == "See " and text[4:-1] in beside}
+    return found | {name: parameter_texts(other).get(name, found[name]) for name, other in others.items()}

@@ -156,18 +156,13 @@ def compare(
 
     Parameters
     ----------
-    data
-        What to learn from. Text: JSONL, CSV, TSV or Parquet (compressed or not) with the columns query_id, query,
-        doc_id, document and label. Features: a table with query_id, doc_id, label and one column per feature, or
-        LETOR/SVMlight lines.
+    data, gains, seed, settings
+        See `train`.
     validation, test
         The same, of other queries, to choose epoch and threshold on, and to compare on. Without them, the queries of
         the data are split at random: 64 % to learn from, 16 % to validate, 20 % to test.
     losses
         Which ones to train: bce, mse, ordinal, weighted-ordinal, lambdarank, lambdarank+bce.
-    gains
-        What each label is worth, such as {-2:-10,0:0,1:1,2:2}; below 0 for what must not be shown. Without it, every
-        label is its own gain.
     cutoff
         Of the measures.
     bayes
@@ -179,10 +174,6 @@ def compare(
         was cut off goes on from its last epoch.
     alpha
         A difference is significant if its corrected p-value is below this.
-    seed
-        Where the random numbers start.
-    settings
-        How to train: learning rate, epochs and so on.
 
     Returns
     -------
@@ -230,10 +221,8 @@ def tune(
 
     Parameters
     ----------
-    data
-        What to learn from. Text: JSONL, CSV, TSV or Parquet (compressed or not) with the columns query_id, query,
-        doc_id, document and label. Features: a table with query_id, doc_id, label and one column per feature, or
-        LETOR/SVMlight lines.
+    data, gains, cutoff
+        See `train`.
     validation
         The same, of other queries, to choose settings, epoch and threshold on. Without it, the queries of the data are
         split at random: 64 % to learn from, 16 % to validate, 20 % to test.
@@ -241,11 +230,6 @@ def tune(
         The same, of still other queries: what the best f-ranker is worth there.
     loss
         bce, mse, ordinal, weighted-ordinal, lambdarank or lambdarank+bce.
-    gains
-        What each label is worth, such as {-2:-10,0:0,1:1,2:2}; below 0 for what must not be shown. Without it, every
-        label is its own gain.
-    cutoff
-        Of nDCGf.
     trials
         How many trainings; the first one takes the settings as they are.
     learning_rates
