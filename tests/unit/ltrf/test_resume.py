@@ -127,8 +127,8 @@ class TestWhoseFolder:
         self.refused(
             encoder,
             folder,
-            f"{folder}: has checkpoints of another training (batch_size 8 there, 4 here; learning_rate 1e-12 there, "
-            "0.001 here): choose another folder",
+            f"{folder}: has checkpoints of another training (learning_rate 1e-12 there, 0.001 here; batch_size 8 "
+            "there, 4 here): choose another folder",
             learning_rate=1e-3,
             batch_size=4,
         )
