@@ -184,13 +184,8 @@ provider = GainfulProvider()
 def parse_measure(text: str) -> GainfulMeasure:
     """The measure that a text stands for in gainful's grammar, which takes more than ir_measures' own parser does.
 
-    Parameters
-    ----------
-    text
-        Such as ``nDCGf(gain={-2: -10})@3``; ``gf_AP`` and ``AP`` are the same here.
+    ``gf_AP`` and ``AP`` are the same here.
 
-    Examples
-    --------
     >>> parse_measure("nDCG(norm=f, gain={-2: -10})@3")
     nDCGf(gain={-2: -10})@3
     """

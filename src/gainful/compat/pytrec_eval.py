@@ -85,17 +85,9 @@ class RelevanceEvaluator:
             raise _as_raised(error, query_relevance) from None
 
     def evaluate(self, scores: object) -> Results:
-        """The value of every measure for every topic that is both judged and in the run.
+        """The value of every measure for every topic that is both judged and in the run: ``{topic: {measure: value}}``.
 
-        Parameters
-        ----------
-        scores
-            ``{topic: {document: score}}``, or whatever `gainful.read_run` takes.
-
-        Returns
-        -------
-        dict
-            ``{topic: {measure: value}}``, topics in the order of the run.
+        The run is ``{topic: {document: score}}``, or whatever `gainful.read_run` takes; topics come in its order.
         """
         if scores is None or (isinstance(scores, Mapping) and not scores) or not len(self._qrels):
             return {}

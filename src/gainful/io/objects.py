@@ -59,11 +59,9 @@ def _to_polars(source: Any, layout: Layout, where: str) -> pl.DataFrame:
     try:
         if isinstance(source, pl.LazyFrame):
             return source.collect()
-        return (
-            _from_pandas(source, layout, where)
-            if _is_pandas(source)
-            else pl.DataFrame(source, infer_schema_length=None)
-        )
+        if _is_pandas(source):
+            return _from_pandas(source, layout, where)
+        return pl.DataFrame(source, infer_schema_length=None)
     except DataError:
         raise
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, ValueError, OverflowError) as error:
@@ -87,14 +85,12 @@ def _from_cells(cells: list[Any], name: str, where: str) -> pl.Series:
     try:
         return pl.Series(name, cells)
     except (TypeError, UnicodeEncodeError):  # strings and integers together are fine
-        return pl.Series(
-            name,
-            [
-                None if cell is None else _to_id(cell, name, lambda row: f"{where}, row {row + 1}", row)
-                for row, cell in enumerate(cells)
-            ],
-            pl.String,
-        )
+
+        def place(row: int) -> str:
+            return f"{where}, row {row + 1}"
+
+        ids = [None if cell is None else _to_id(cell, name, place, row) for row, cell in enumerate(cells)]
+        return pl.Series(name, ids, pl.String)
 
 
 def _read_dict(source: Mapping[Any, Any], layout: Layout, where: str) -> pl.DataFrame:

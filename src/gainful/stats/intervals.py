@@ -86,9 +86,7 @@ def _bca(shared: tuple[float, int, int], values: FloatArray) -> tuple[FloatArray
     drawn = np.empty((rows, resamples))  # means of the resamples, less the mean
     shares = centred / n
     rng, done = generator(seed), 0
-    step = max(1, BLOCK // max(n, rows))
-    while done < resamples:
-        size = min(step, resamples - done)
+    for size in block_sizes(resamples, max(n, rows)):
         drawn[:, done : done + size] = weighted_sums(bootstrap_counts(rng, size, n), shares).T
         done += size
     drawn.sort(axis=1)
