@@ -228,10 +228,11 @@ def check_missing(name: str, topics: Sequence[str], present: BoolArray, policies
         absent = [topics[i] for i in np.flatnonzero(~present).tolist()]
         raise PolicyError(
             f"run {name!r} returns nothing for {len(absent)} of {len(topics)} judged topics "
-            f"({_some(absent)}): use {setting('missing', 'empty')} or {setting('missing', 'skip')} to score it all the "
+            f"({some(absent)}): use {setting('missing', 'empty')} or {setting('missing', 'skip')} to score it all the "
             "same."
         )
 
 
-def _some(names: list[str], most: int = 5) -> str:
+def some(names: Sequence[str], most: int = 5) -> str:
+    """'a, b', or 'a, b, c, d, e, …'."""
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")

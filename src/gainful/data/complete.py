@@ -48,17 +48,12 @@ def complete_matrices(
 
 def gap_notes(scores: Scores) -> tuple[Note, ...]:
     """Per measure, how many topics are left out because some run has no score for them."""
-    absent = {measure: int(np.isnan(scores[measure].values).any(axis=0).sum()) for measure in scores.measures}
-    return tuple(
-        Note(
-            "dropped-topics",
-            measure,
-            f"By {measure}, {number} of {plural(len(scores.topics), 'topic')} {'is' if number == 1 else 'are'} left "
-            "out: some run has no score there.",
-        )
-        for measure, number in absent.items()
-        if number
-    )
+    notes, topics = [], plural(len(scores.topics), "topic")
+    for measure in scores.measures:
+        number = int(np.isnan(scores[measure].values).any(axis=0).sum())
+        left_out = f"{number} of {topics} {'is' if number == 1 else 'are'} left out: some run has no score there."
+        notes += [Note("dropped-topics", measure, f"By {measure}, {left_out}")] if number else []
+    return tuple(notes)
 
 
 def _remedy(policies: Policies | None) -> str:

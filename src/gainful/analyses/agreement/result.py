@@ -154,10 +154,8 @@ class Agreement(Result):
         """Which two measures agree least, and who moves most between them; then who is best by which measure."""
         pair = self._telling()
         if pair is None:
-            return (
-                "How far the measures agree cannot be told: of every two, one ties all runs or does not say which run "
-                "is better."
-            )
+            why = "of every two, one ties all runs or does not say which run is better"
+            return f"How far the measures agree cannot be told: {why}."
         most, runs = len(self.measures) > 2, plural(len(self.systems), "run")
         if pair.correlation == "rms":
             how = f"differ{' most' if most else ''} in the mean scores of {runs}: the RMS difference is"
@@ -173,11 +171,8 @@ class Agreement(Result):
     def _telling(self) -> Agreed | None:
         """The pair that agrees least, of those whose measures both say which run is better."""
         ordering = {*self._ordering()}
-        return min(
-            (found for found in self._shown() if {found.first, found.second} <= ordering),
-            key=self._closeness,
-            default=None,
-        )
+        telling = [found for found in self._shown() if {found.first, found.second} <= ordering]
+        return min(telling, key=self._closeness, default=None)
 
     def _ordering(self) -> list[str]:
         """The measures that say which run is better, and do not tie them all."""

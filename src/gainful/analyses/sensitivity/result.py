@@ -153,17 +153,14 @@ class Sensitivity(Result):
 
     def _notes(self) -> tuple[Note, ...]:
         """Pairs that differ on too few topics to be resampled."""
-        resampled = {test.measure: test for test in self.tests if test.method in RESAMPLED}
+        doubtful = {test.measure: test for test in self.tests if test.doubtful()}
+        why = (
+            f"differ on fewer than {LEAST_TOPICS} topics. On so few most resamples are identical, and the bootstrap "
+            "may call noise significant; the methods t and wilcoxon do not."
+        )
         return tuple(
-            Note(
-                "few-differences",
-                test.measure,
-                f"{test.measure}: {test.doubtful()} of {plural(len(test.curve()), 'pair')} differ on fewer than "
-                f"{LEAST_TOPICS} topics. On so few most resamples are identical, and the bootstrap may call noise "
-                "significant; the methods t and wilcoxon do not.",
-            )
-            for test in resampled.values()
-            if test.doubtful()
+            Note("few-differences", name, f"{name}: {test.doubtful()} of {plural(len(test.curve()), 'pair')} {why}")
+            for name, test in doubtful.items()
         )
 
     def __getitem__(self, key: tuple[str, Method]) -> PairTests:

@@ -147,17 +147,11 @@ def _contradictions(found: Comparison) -> list[Note]:
     """Pairs in which the test and the mean speak for different runs: ranks heed small differences, means large ones."""
     noted = []
     for one in found.contrasts:
-        better = one.sign() * one.direction > 0
-        noted += [
-            Note(
-                "test-against-mean",
-                one.measure,
-                f"{one.measure}: {found.systems[one.first[at]]!r} is significantly "
-                f"{'better' if better[at] else 'worse'} than {found.systems[one.second[at]]!r} by signed ranks, but "
-                "not by its mean.",
-            )
-            for at in np.flatnonzero(one.against_the_mean())
-        ]
+        for at in np.flatnonzero(one.against_the_mean()):
+            run, other = found.systems[one.first[at]], found.systems[one.second[at]]
+            better = "better" if one.sign() * one.direction[at] > 0 else "worse"
+            text = f"{run!r} is significantly {better} than {other!r} by signed ranks, but not by its mean."
+            noted.append(Note("test-against-mean", one.measure, f"{one.measure}: {text}"))
     more = len(noted) - _MOST_PAIRS
     if more > 0:
         noted[_MOST_PAIRS:] = [Note("test-against-mean", "", f"The same holds for {plural(more, 'more pair')}.")]

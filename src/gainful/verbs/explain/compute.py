@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from gainful.data.align import align
+from gainful.data.align import align, some
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, IntArray, Rankings
@@ -35,8 +35,8 @@ def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tu
         if topic not in rankings.topics:
             raise DataError(_unknown(topic, rankings.topics, returned=False))
         if run not in rankings.systems:
-            some = ", ".join(rankings.systems[:5]) + (", …" if len(rankings.systems) > 5 else "")
-            raise DataError(f"expected one of the runs {some}, got {run!r}.{did_you_mean(str(run), rankings.systems)}")
+            hint = did_you_mean(str(run), rankings.systems)
+            raise DataError(f"expected one of the runs {some(rankings.systems)}, got {run!r}.{hint}")
         return rankings, rankings.systems.index(run) * len(rankings.topics) + rankings.topics.index(topic)
     every, returned = read_qrels(qrels), read_run(run)
     judged = every.frame.filter(pl.col("query_id") == topic)
@@ -49,8 +49,7 @@ def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tu
 
 def _unknown(topic: str, topics: Sequence[str], *, returned: bool) -> str:
     reason = "has no judgments" if returned else "is neither in the qrels nor in the run"
-    some = ", ".join(topics[:5]) + (", …" if len(topics) > 5 else "")
-    return f"topic {topic!r} {reason}.{did_you_mean(topic, topics)} Judged topics: {some}"
+    return f"topic {topic!r} {reason}.{did_you_mean(topic, topics)} Judged topics: {some(topics)}"
 
 
 def take_apart(rankings: Rankings, row: int, measure: Measure) -> dict[str, Any]:
