@@ -46,12 +46,13 @@ def _contributions(name: Literal["AP", "P", "R", "RR"]) -> Declared:
         topic = rankings.pool_topic[document]
         total = np.bincount(topic, minlength=len(rankings.topics))
         undefined = (total == 0) & (name in ("AP", "R"))
-        share = 1.0 / (total[topic] if name in ("AP", "R") else cutoff or 1)
+        of = (total if name in ("AP", "R") else np.full(len(total), cutoff or 1)).astype(np.float64)
+        share = 1.0 / of[topic]
         won: FloatArray | float
         best: FloatArray | BoolArray | float
         match name:
             case "AP":
-                won, best = (above + 1) / rank * share, share
+                won, best = (above + 1) / rank / of[topic], share
             case "RR":
                 won, best = (above == 0) / rank, above == 0
             case _:
@@ -77,6 +78,8 @@ def _contributions(name: Literal["AP", "P", "R", "RR"]) -> Declared:
             rank=rank,
             best=np.where(above < (cutoff or np.inf), best, 0.0),
             empty=np.where(undefined, np.nan, 0.0),
+            # As a quotient, to the last bit: a sum of shares of 1 need not be 1.
+            top=None if name == "RR" else ratio(np.minimum(total, cutoff or np.inf), of),
             worth=relevant,
             steps=steps,
         )

@@ -364,6 +364,7 @@ class TestResult:
     def test_dict_is_ready_for_json_and_repeats_it(self):
         content = json.loads(json.dumps(self.found.to_dict()))
         assert {row["rank"] for row in content["runs"] if row["measure"] == "m0"} == {1.0, 2.0, 3.0, 4.0}
+        assert content["topics"] == self.found.topics
         settings = content["settings"]
         assert settings.pop("policies") is None
         assert gf.agreement(self.scores, **settings).to_dict() == self.found.to_dict()

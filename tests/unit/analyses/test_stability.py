@@ -376,6 +376,7 @@ class TestResult:
     def test_dict_is_ready_for_json_and_repeats_it(self):
         content = json.loads(json.dumps(self.found.to_dict()))
         assert [row["error"] for row in content["curves"]] == list(self.found["score"].error)
+        assert (content["systems"], content["topics"]) == np.shape(Y)
         assert content["settings"].pop("policies") is None
         again = gf.stability(Y, **content["settings"])
         assert curve(again) == curve(self.found)

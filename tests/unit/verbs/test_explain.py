@@ -171,6 +171,11 @@ class TestBinary:
         assert lost.select("doc_id", "rank").rows() == [("e", None), ("c", 3), ("a", 1)]
         assert lost["lost"].to_list() == pytest.approx([1 / 3, 1 / 9, 0])
 
+    @pytest.mark.parametrize(("measure", "best"), [("AP", 1.0), ("AP@7", 7 / 49), ("R@7", 7 / 49), ("P@70", 49 / 70)])
+    def test_best_to_the_last_bit(self, measure, best):
+        why = gf.explain({"q": {f"d{i}": 1 for i in range(49)}}, {"q": {"d1": 1.0}}, "q", measure)
+        assert why.best == best
+
     def test_the_best_ordering_begins_with_what_was_found(self):
         # The pool names e first, but a was found: a stands at rank 2 and could stand at rank 1.
         lost = gf.explain({"q": {"e": 1, "a": 1}}, {"q": ranked(["x", "a"])}, "q", "RR").lost

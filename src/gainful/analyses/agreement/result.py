@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, astuple, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -261,6 +261,9 @@ class Agreement(Result):
         notes += [Note("all-tied", name, tied.format(name)) for name, _, ranks in measures if (ranks == ranks[0]).all()]
         few = f"Orders of only {len(self.systems)} runs easily agree, or disagree, by chance."
         return (*notes, *([Note("few-runs", "", few)] if len(self.systems) < _FEW else []))
+
+    def _content(self) -> dict[str, Any]:
+        return {**Result._content(self), "topics": self.topics}
 
     def to_frame(self) -> pl.DataFrame:
         """Long: measure, other, correlation, value, resampled_low, resampled_high; one row per pair and coefficient."""

@@ -140,7 +140,8 @@ class Stability(Result):
         return self.tables()
 
     def _content(self) -> dict[str, Any]:
-        return {"measures": self.tables()[0].frame.to_dicts(), "curves": self.to_frame().to_dicts()}
+        content = {"measures": self.tables()[0].frame.to_dicts(), "curves": self.to_frame().to_dicts()}
+        return {**content, "systems": self.systems, "topics": self.topics}
 
     def _notes(self) -> tuple[Note, ...]:
         nothing = (
