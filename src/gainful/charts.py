@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
+from gainful.results import drawable
 
 if TYPE_CHECKING:
     import altair
@@ -68,7 +69,7 @@ def save_chart(chart: altair.TopLevelMixin, path: str | Path) -> None:
     check_chart_path(path)
     import vl_convert
 
-    specification = chart.to_dict()
+    specification = drawable(chart.to_dict())
     data: bytes
     match path.suffix.lower():
         case ".html":

@@ -26,6 +26,7 @@ READABLE = 100
 _NOT_WRAPPED = 10_000
 # Many numbers in the name of a measure, such as the discounts that `optimize` finds.
 _LONG_LIST = re.compile(r"\[({0}), ({0}), (?:{0}, ){{3,}}({0})\]".format(r"[-+.\deE]+"))
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -222,15 +223,14 @@ class Table:
         """A plain table element, everything in it escaped."""
         right = ' style="text-align:right"'
         align = ["" if column.is_text else right for column in self.columns]
-        head = "".join(
-            f"<th{a}>{html.escape(brief(column.header))}</th>" for a, column in zip(align, self.columns, strict=True)
-        )
+        headers = [html.escape(brief(printable(column.header))) for column in self.columns]
+        head = "".join(f"<th{a}>{header}</th>" for a, header in zip(align, headers, strict=True))
         body = []
         for i, row in enumerate(self.cells()):
             cells = [html.escape(brief(printable(cell))) for cell in row]
             bold = [f"<b>{cell}</b>" if (i, j) in self.best else cell for j, cell in enumerate(cells)]
             body.append("<tr>" + "".join(f"<td{a}>{cell}</td>" for a, cell in zip(align, bold, strict=True)) + "</tr>")
-        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        caption = f"<caption>{html.escape(printable(self.title))}</caption>" if self.title else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
@@ -388,12 +388,21 @@ class Result:
 def _picture(result: Result) -> str:
     """The chart as SVG, which needs no script and no network; nothing where its packages or its data are missing."""
     try:
-        specification = result.chart().to_dict()
+        specification = drawable(result.chart().to_dict())
         import vl_convert
     except (GainfulError, ImportError, NotImplementedError):
         return ""
     svg: str = vl_convert.vegalite_to_svg(specification)
     return svg
+
+
+def drawable(specification: Any) -> Any:
+    """A chart with what XML has no sign for spelled out: of a name that has it, vl-convert ends the whole process."""
+    if isinstance(specification, str):
+        return _NOT_IN_XML.sub(lambda found: ascii(found[0])[1:-1], specification)
+    if isinstance(specification, dict):
+        return {drawable(name): drawable(value) for name, value in specification.items()}
+    return list(map(drawable, specification)) if isinstance(specification, list) else specification
 
 
 def as_pandas(frame: pl.DataFrame) -> pandas.DataFrame:

@@ -199,6 +199,15 @@ class TestResult:
         assert "seed=3" in shown
         assert shown.count("<table>") == 1
 
+    def test_a_chart_with_signs_that_xml_lacks(self):
+        """A name of a run is enough to have them."""
+        qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
+        runs = {"x\x1b\0\uffff": {"1": ["a", "b"], "2": ["b"]}, "<y>\n": {"1": ["b"], "2": ["a"]}}
+        shown = gf.evaluate(qrels, runs, "AP")._repr_html_()
+        assert "<svg" in shown
+        assert not set(shown) & set("\x1b\0\uffff")
+        assert "<y>" not in shown
+
     def test_pandas_without_pyarrow(self, monkeypatch):
         real = builtins.__import__
         monkeypatch.setattr(builtins, "__import__", lambda name, *rest: real(_no_pyarrow(name), *rest))

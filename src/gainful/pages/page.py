@@ -105,17 +105,24 @@ def _file(name: str) -> str:
 def vega() -> str:
     """All of Vega, Vega-Lite and Vega-Embed; they put themselves into `window`.
 
-    Kept in the user's cache: to bundle them takes as long as all the rest of a page.
+    Kept in the user's cache, under its hash: to bundle them takes as long as all the rest of a page.
     """
     import vl_convert
 
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gainful"
-    kept = folder / f"vega-{version('vl-convert-python')}-{__version__}.js"
-    with suppress(OSError, UnicodeDecodeError):
-        return kept.read_text(encoding="utf-8")
-    script: str = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # all of Vega, as documented
+    kept = _cache() / f"vega-{version('vl-convert-python')}-{__version__}.js"
+    with suppress(OSError, ValueError):
+        known, script = kept.read_bytes().decode().split("\n", 1)
+        if known == _hash(script):  # or it is damaged
+            return script
+    script = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # all of Vega, as documented
     script = re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE)
     with suppress(OSError, DataError):
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, script)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, f"{_hash(script)}\n{script}")
     return script
+
+
+def _cache() -> Path:
+    with suppress(RuntimeError):
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gainful"
+    return Path(os.devnull)  # this user has no home: nothing can be kept

@@ -115,17 +115,50 @@ def test_settings(found):
 
 def test_vega_is_bundled_once(monkeypatch, tmp_path):
     """It is kept; a cache that cannot be written is no failure."""
-    import vl_convert
-
+    bundled = bundles(monkeypatch)
     (tmp_path / "file").write_text("")
-    bundled = []
-    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: bundled.append(1) or "a</script>b")
     for folder, times in ((tmp_path / "cache", 1), (tmp_path / "cache", 1), (tmp_path / "file", 2)):
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
         page.vega.cache_clear()
-        assert page.vega() == "a<\\/script>b"
+        assert page.vega() == "a<\\/script>\r\nb"
         assert len(bundled) == times
     page.vega.cache_clear()
+
+
+@pytest.mark.parametrize("damaged", [b"", b"a<", b"\xff", b"alert(1)\nalert(1)", None])
+def test_a_damaged_copy_of_vega_is_replaced(monkeypatch, tmp_path, damaged):
+    """None: cut short."""
+    bundled = bundles(monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for times in (1, 2):
+        page.vega.cache_clear()
+        assert page.vega() == "a<\\/script>\r\nb"
+        assert len(bundled) == times
+        (kept,) = (tmp_path / "gainful").iterdir()
+        kept.write_bytes(kept.read_bytes()[:-1] if damaged is None else damaged)
+    page.vega.cache_clear()
+
+
+def test_without_a_home_nothing_is_kept(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    bundled = bundles(monkeypatch)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(page.Path, "home", homeless)
+    page.vega.cache_clear()
+    assert page.vega() == "a<\\/script>\r\nb"
+    assert bundled == [1]
+    page.vega.cache_clear()
+
+
+def bundles(monkeypatch) -> list[int]:
+    """One entry per time that Vega is bundled."""
+    import vl_convert
+
+    bundled: list[int] = []
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: bundled.append(1) or "a</script>\r\nb")
+    return bundled
 
 
 @pytest.mark.parametrize("missing", ["altair", "vl_convert"])
