@@ -238,7 +238,9 @@ class Scores(Result):
         if len(self.systems) == 1:
             words = {"mean": "a mean ", "sum": "a total ", "gmean": ""}
             every = [
-                f"{words[how]}{name} of {number(mean, whole=how == 'sum')}"
+                f"an undefined {name}"
+                if np.isnan(mean)
+                else f"{words[how]}{name} of {number(mean, whole=how == 'sum')}"
                 for name, how, mean in zip(self.measures, self.summaries, means[:, 0].tolist(), strict=True)
             ]
             more = f" and {plural(len(every) - _IN_VERDICT, 'other score')}" if len(every) > _IN_VERDICT else ""
@@ -254,8 +256,10 @@ class Scores(Result):
                 leaders.setdefault(tuple(self.systems[j] for j in best), []).append(f"{measure} ({value})")
         said = []
         for names, by in leaders.items():
-            has = "has" if len(names) == 1 else "have"
-            said.append(f"{listed(names, _NAMED)} {has} the best {listed(by)}")
+            who, has = listed(names, _NAMED), "has the best" if len(names) == 1 else "have the best"
+            if len(names) == len(self.systems):
+                who, has = "both" if len(names) == 2 else "all", "have the same"
+            said.append(f"{who} {has} {listed(by)}")
         return f"Of {len(self.systems)} runs, {'; '.join(said)}." if said else ""
 
     @staticmethod

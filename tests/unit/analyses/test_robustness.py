@@ -599,7 +599,7 @@ class TestVerdict:
         assert 10 <= depth < 40
         assert "of the median run are judged. That is enough for nDCG@10; nDCG@1000 looks deeper. The f" in verdict
         assert verdict.endswith(
-            "nDCG@10, AP and nDCG@1000 keep the order of the runs (τ > 0.9) from 100% of the judgments on."
+            "nDCG@10, AP and nDCG@1000 keep the order of the runs (τ > 0.9) only with all of the judgments."
         )
 
     def test_all_is_judged(self):
@@ -613,15 +613,15 @@ class TestVerdict:
         found = gf.robustness(made.qrels, made.runs, ["AP", "bpref", "RR"], levels=[0.1, 0.25, 1], trials=1)
         said = curves(found, [0.5, 0.95, 1], [0.91, 0.95, 1], [0.95, 0.8, 1]).verdict()
         assert said.endswith(
-            "bpref keeps the order of the runs (τ > 0.9) from 10% of the judgments on; RR only from 100% of the "
-            "judgments on."
+            "bpref keeps the order of the runs (τ > 0.9) from 10% of the judgments on; RR only with all of the "
+            "judgments."
         )
         never = curves(found, [0.5, 0.5, 0.5], [0.91, 0.95, 1], [0.95, 0.8, 1]).verdict()
         assert never.endswith(" from 10% of the judgments on; AP not even at the highest level.")
         tied = curves(found, [math.nan, 0.95, 1], [math.nan, 0.5, 1], [0.5, math.nan, 1]).verdict()
         assert tied.endswith(
-            "AP keeps the order of the runs (τ > 0.9) from 25% of the judgments on; bpref and RR only from 100% of the "
-            "judgments on."
+            "AP keeps the order of the runs (τ > 0.9) from 25% of the judgments on; bpref and RR only with all of the "
+            "judgments."
         )
         none = curves(found, *[[0.95, 0.95, 0.5]] * 3).verdict()
         assert none.endswith("No measure keeps the order of the runs (τ > 0.9) at the highest of these levels.")

@@ -134,7 +134,8 @@ class TestOddScores:
         (note,) = result.notes()
         assert (note.code, note.subject) == ("no-variance", "score")
         assert note.text == (
-            "By score, the differences of runs do not vary with the topic, so that 2 topics, the fewest, are enough."
+            "By score, the differences of runs do not vary with the topic, so that the formula gives 2 topics, the "
+            "fewest there can be."
         )
         assert result.verdict() == (
             "By score, the differences of runs do not vary with the topic: there is no variance to plan with."
@@ -146,7 +147,10 @@ class TestOddScores:
         result = topics(np.full((3, 4), 1 / 3), method="anova")
         assert result["score"].needed == 2
         (note,) = result.notes()
-        assert note.text == "By score, the scores do not vary with the topic, so that 2 topics, the fewest, are enough."
+        assert note.text == (
+            "By score, the scores do not vary with the topic, so that the formula gives 2 topics, the "
+            "fewest there can be."
+        )
 
     @pytest.mark.parametrize("method", ["t", "anova", "interval"])
     def test_out_of_reach(self, method):

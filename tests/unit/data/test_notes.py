@@ -68,6 +68,12 @@ class TestTies:
         rows = [(topic, doc, 1.0) for topic, doc, _ in FINE]
         assert codes(rows) == ["all-tied"]
         assert codes(rows, ties="expected") == ["all-tied"]
+        with pytest.warns(gf.GainfulWarning) as caught:
+            gf.evaluate(qrels_of(JUDGED), run_of(rows, "x"), "AP")
+        assert [str(warning.message) for warning in caught] == [
+            "Run 'x' gives all documents of a topic the same score, in every topic: the ids of the documents decide on "
+            "their order (ties=trec). Take ties='order' if the best document comes first in the file."
+        ]
         assert codes(rows, ties="order") == []
         assert codes(rows, unjudged="condensed") == ["all-tied"]
 

@@ -63,7 +63,7 @@ def test_dict(scores):
     assert found["mean"]["a"]["nDCG@10"] == 0.5
     assert found["scores"]["b"] == {"nDCG@10": {"1": 0.25, "3": 0.75}, "NumRet": {"1": 1.0, "3": 4.0}}
     assert found["policies"]["missing"] == "skip"
-    assert found["verdict"] == "Of 2 runs, a and b have the best nDCG@10 (0.5000)."
+    assert found["verdict"] == "Of 2 runs, both have the same nDCG@10 (0.5000)."
     assert [note["code"] for note in found["notes"]] == ["missing-topics", "ignored-topics"]
     assert found["missing_topics"] == {"a": 0, "b": 1}
     assert found["ignored_topics"] == {"a": 2, "b": 0}
@@ -99,7 +99,7 @@ def test_no_such_measure(scores):
 
 
 TEXT = """\
-Of 2 runs, a and b have the best nDCG@10 (0.5000).
+Of 2 runs, both have the same nDCG@10 (0.5000).
 
 run   nDCG@10   NumRet
 ──────────────────────
@@ -115,7 +115,7 @@ evaluate: 2 runs, 3 topics; ties=trec unjudged=zero missing=skip degenerate=zero
 def test_text(scores):
     assert str(scores) == TEXT
     assert repr(scores) == TEXT
-    assert scores._repr_html_().startswith('<div class="gainful"><p><b>Of 2 runs, a and b have')
+    assert scores._repr_html_().startswith('<div class="gainful"><p><b>Of 2 runs, both have')
 
 
 def test_verdict(scores):
@@ -149,6 +149,8 @@ def test_verdict(scores):
     assert (
         some.only(["AP", "NumRet"]).verdict() == "a has a mean AP of 0.5000 and a total NumRet of 5 over 1 to 2 topics."
     )
+    undefined = replace(alone, values=np.where(alone.values == 0.5, np.nan, alone.values))
+    assert undefined.only(["AP", "RR"]).verdict() == "a has an undefined AP and a mean RR of 0.5000 over 2 topics."
     assert alone.notes() == ()
     assert str(alone.settings) == "scores: 1 run, 2 topics"
     assert alone.tables()[1].text().splitlines()[2].split() == ["1", "a", "0.5000", "2", "0.5000", "0.0000"]
@@ -202,7 +204,7 @@ def test_undefined_and_missing_topics_are_noted(scores):
         "1 of 'c', 1 of 'd' and 2 of 2 other runs.",
         "AP is undefined for 2 topics and counts as 0 there.",
     ]
-    assert many.verdict() == "Of 6 runs, a, b, c, d and 2 others have the best AP (0.0000)."
+    assert many.verdict() == "Of 6 runs, all have the same AP (0.0000)."
 
 
 def test_chart(scores):

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import gainful as gf
 from gainful.data.run import Run
 from gainful.io import chunks, ranks
 from gainful.io.read import iterate_runs, read_run, read_runs
@@ -43,6 +44,12 @@ def test_text():
         "The ranks of run 'r' contradict its scores in 2 of the first 2 topics: rank and score grow together, for "
         "example from line 1 (1 Q0 a 1 0.1 tag) to line 2 (1 Q0 b 2 0.5 tag)." + REST
     )
+
+
+def test_python_is_warned():
+    Path("r.txt").write_text(text(DISTANCES))
+    with pytest.warns(gf.GainfulWarning, match="The ranks of run 'r' contradict its scores in 2 of the first 2 topics"):
+        gf.evaluate({"1": {"a": 1, "b": 0}, "2": {"a": 1, "c": 0}}, "r.txt", "AP")
 
 
 def test_line_numbers_count_what_is_skipped():

@@ -144,6 +144,7 @@ class TestByHand:
     def test_neither_better_high_nor_low(self):
         empty = gf.threshold.curve(QRELS, RUN, measure="Empty")
         assert empty.verdict() == "Empty of run is 0.0000 where everything is kept, 1.0000 where nothing is."
+        assert [(table.name, table.best) for table in empty.tables()] == [("curve", frozenset())]
         assert [layer["mark"]["type"] for layer in empty.chart().to_dict()["vconcat"][0]["layer"]] == ["line", "point"]
 
     def test_printed(self):

@@ -275,14 +275,14 @@ class Agreement(Result):
             first, second = self.measures
             found = self.between(first, second)
             moves = [astuple(move) for move in self.moved(first, second)]
-            value = "is undefined, all systems are tied" if np.isnan(found.value) else f"{found.value:.3f}"
+            value = "is undefined, all runs are tied" if np.isnan(found.value) else f"{found.value:.3f}"
             title = f"Who moved, the best at the top right: {_TITLES[found.correlation]} {value}"
             return ranks_chart(first, second, moves, title=title)
         shown = self.correlation[0]
         frame = self.to_frame().filter(pl.col("correlation") == shown)
         frame = frame.rename({"resampled_low": "low", "resampled_high": "high"})
         cells = pl.concat([frame, frame.with_columns(measure="other", other="measure")])
-        title = f"How far measures agree on the order of {len(self.systems)} systems"
+        title = f"How far measures agree on the order of {len(self.systems)} runs"
         return map_chart(cells, what=_TITLES[shown], high_is_far=shown == "rms", ends=self.ends(), title=title)
 
     def ends(self) -> tuple[str, str]:

@@ -77,10 +77,10 @@ def _order(found: Robustness) -> str:
     keep = "keeps" if best in level else "keep"
     if least == math.inf:
         return f"No measure keeps the order of the runs (τ > {KEPT:g}) at the highest of these levels."
-    kept = f"{best} {keep} the order of the runs (τ > {KEPT:g}) from {_level(found, least)} on"
+    kept = f"{best} {keep} the order of the runs (τ > {KEPT:g}) {_level(found, least)}"
     if least == most:
         return f"{kept}."
-    late = "not even at the highest level" if most == math.inf else f"only from {_level(found, most)} on"
+    late = "not even at the highest level" if most == math.inf else _level(found, most, only="only ")
     return f"{kept}; {worst} {late}."
 
 
@@ -90,8 +90,10 @@ def _ordering(found: Robustness) -> list[str]:
     return [name for name, full in measures if not np.isnan(full).any() and np.ptp(tidy(full)) > 0]
 
 
-def _level(found: Robustness, level: float) -> str:
-    return f"a pool depth of {level:g}" if found.by_depth() else f"{100 * level:g}% of the judgments"
+def _level(found: Robustness, level: float, only: str = "") -> str:
+    if found.by_depth():
+        return f"{only}from a pool depth of {level:g} on"
+    return "only with all of the judgments" if level == 1.0 else f"{only}from {100 * level:g}% of the judgments on"
 
 
 def _lost(found: Robustness) -> str:

@@ -183,5 +183,5 @@ class Stability(Result):
             )
         )
         pairs = self.settings["by"] == "mean"
-        what = "Pairs of systems ordered the wrong way" if pairs else "Topics on which the worse system wins"
+        what = "Pairs of runs ordered the wrong way" if pairs else "Topics on which the worse run wins"
         return styled(lines.properties(width=WIDTH, height=HEIGHT), f"{what}, by number of topics")

@@ -119,7 +119,7 @@ class TopicsNeeded(Result):
         notes = []
         for m in self.measures:
             if not m.variance:
-                text = f"{self._no_variance(m)}, so that 2 topics, the fewest, are enough."
+                text = f"{self._no_variance(m)}, so that the formula gives 2 topics, the fewest there can be."
                 notes.append(Note("no-variance", m.measure, text))
                 continue
             if m.needed is None:

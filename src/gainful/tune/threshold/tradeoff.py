@@ -108,7 +108,7 @@ class ThresholdCurve(Result):
         )
 
     def tables(self) -> tuple[Table, ...]:
-        """As many thresholds as a screen holds; then the best one beside no threshold."""
+        """As many thresholds as a screen holds; then the best one, if any is, beside no threshold."""
         headers = {
             "threshold": ("threshold", "number"),
             "kept": "documents",
@@ -118,6 +118,8 @@ class ThresholdCurve(Result):
             "empty": "Empty",
         }
         at = self.thinned(_ROWS, self.best)
+        if self.higher == "neither":
+            return (Table.of("curve", self.to_frame()[at], headers),)
         marked = frozenset({(int(np.flatnonzero(at == self.best)[0]), 2)})
         curve = Table.of("curve", self.to_frame()[at], headers, best=marked)
         best: dict[str, tuple[Any, Any]] = {
