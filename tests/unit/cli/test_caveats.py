@@ -36,8 +36,8 @@ def test_topics_that_a_run_lacks_or_that_have_no_judgments(gainful, files, analy
     assert err.splitlines()[:3] == [
         "note: Run 'stranger' has none of the judged topics: a topic of it is '91', one of the judgments '1'. Do these "
         "judgments belong to it?",
-        "note: Judged topics for which a run returns nothing count as empty rankings (missing=empty): 3 of partial.",
-        "note: Topics of a run without judgments are ignored: 1 of partial, 2 of stranger.",
+        "note: Judged topics for which a run returns nothing count as empty rankings (missing=empty): 3 of 'partial'.",
+        "note: Topics of a run without judgments are ignored: 1 of 'partial', 2 of 'stranger'.",
     ]
 
 
@@ -63,7 +63,7 @@ def test_a_failing_run_says_how_many_of_its_topics_were_empty(gainful, files):
         "compare", *files[:3], "-m", "P@3", "--baseline", "whole", "--fail-if-worse", "--alpha", "0.2"
     )
     assert status == 3
-    assert "(missing=empty): 3 of partial" in err
+    assert "(missing=empty): 3 of 'partial'" in err
 
 
 @pytest.mark.parametrize("shape", ["table", "csv"])

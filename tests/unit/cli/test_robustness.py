@@ -131,7 +131,7 @@ def test_topics_that_a_run_lacks(gainful, folder, tmp_path):
     topic = lines[0].split()[0]
     (tmp_path / "less.txt").write_text("".join(line for line in lines if line.split()[0] == topic))
     err = gainful("robustness", folder / "qrels.txt", folder / "runs", tmp_path / "less.txt", "-m", "AP", *LEVELS).err
-    assert re.search(r"count as empty rankings \(missing=empty\): 5 of less\.\n", err)
+    assert re.search(r"count as empty rankings \(missing=empty\): 5 of 'less'\.\n", err)
 
 
 def test_notes(gainful, folder):

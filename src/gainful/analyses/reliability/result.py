@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from gainful.analyses.per_measure import of_measure, of_others
 from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_share, check_sizes
 from gainful.errors import check_choice
 from gainful.results import Note, Result, Settings, Table, plural
 from gainful.stats.anova import reliability_of
 from gainful.stats.resample import FloatArray
+from gainful.verbs.per_measure import of_measure, of_others
 
 if TYPE_CHECKING:
     import altair

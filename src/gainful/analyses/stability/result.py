@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gainful.analyses.per_measure import of_measure, of_others
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.errors import GainfulError
 from gainful.results import Note, Result, Settings, Table, plural
+from gainful.verbs.per_measure import of_measure, of_others
 
 if TYPE_CHECKING:
     import altair

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from gainful.analyses.per_measure import of_measure, of_others
 from gainful.analyses.topics.plan import LARGEST, Plan
 from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_sizes
@@ -18,6 +17,7 @@ from gainful.errors import GainfulError
 from gainful.results import Note, Result, Settings, Table, plural
 from gainful.stats.paired import pairs
 from gainful.stats.resample import FloatArray
+from gainful.verbs.per_measure import of_measure, of_others
 
 if TYPE_CHECKING:
     import altair

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from gainful.analyses.per_measure import of_measure
 from gainful.charts import COLOURS, WIDTH, load_altair, styled, tips
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
 from gainful.results import Note, Result, Settings, Table, listed
@@ -18,6 +17,7 @@ from gainful.stats.resample import FloatArray
 from gainful.verbs.compare.contrasts import Contrasts, check_margin, checked_alpha
 from gainful.verbs.compare.tables import means_table, movers_tables, pairs_table
 from gainful.verbs.compare.verdict import few_topics, notes, sentences
+from gainful.verbs.per_measure import of_measure
 
 if TYPE_CHECKING:
     import altair
