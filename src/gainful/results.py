@@ -279,7 +279,7 @@ class Settings(Mapping[str, Any]):
     def of(cls, function: Callable[..., Any], given: Mapping[str, Any], **more: Any) -> Settings:
         """The keyword-only parameters of a function with their values in `given`, which may be its ``locals()``."""
         parameters = inspect.signature(function).parameters.values()
-        values = {p.name: given[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY}
+        values = {p.name: _python(given[p.name]) for p in parameters if p.kind is p.KEYWORD_ONLY}
         return cls(name=function.__name__, given=values, **more)
 
     def __getitem__(self, name: str) -> Any:
@@ -292,7 +292,7 @@ class Settings(Mapping[str, Any]):
         return len(self.given)
 
     def __str__(self) -> str:
-        given = [f"{name}={_word(value)}" for name, value in self.given.items() if value not in (None, ())]
+        given = [f"{name}={_word(value)}" for name, value in self.given.items() if value is not None and value != ()]
         values = " ".join([*given, *([] if self.policies is None else [str(self.policies)])])
         return f"{self.name}: {self.data}" + (f"; {values}" if values else "")
 
@@ -300,6 +300,11 @@ class Settings(Mapping[str, Any]):
         """The values, and the policies under ``policies``; ready for JSON."""
         policies = None if self.policies is None else self.policies.to_dict()
         return {**{name: _plain(value) for name, value in self.given.items()}, "policies": policies}
+
+
+def _python(value: Any) -> Any:
+    """A number of numpy as one of Python, which can be compared, printed and written as JSON."""
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
 
 
 def _word(value: Any) -> str:

@@ -375,7 +375,7 @@ def test_what_the_data_do_not_allow_is_said(look, tmp_path):
     gf.report({"1": {"a": 1}}, {"1": ["b", "a"]}, "nDCG@3").save(path)
     page = look(path)
     told = page.locator(".absent").all_inner_texts()
-    assert "Expected at least 2 runs, got 1: run" in told
+    assert "expected at least 2 runs, got 1: run" in told
     reasons = page.locator("#lacking .absent").all_inner_texts()
     assert len(reasons) == len(set(reasons)) < 8  # as many analyses, some for the same reason
     assert page.locator("#lacking h3").first.inner_text().endswith("?")

@@ -8,6 +8,7 @@ import math
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -170,6 +171,12 @@ class TestResult:
         assert dict(settings) == {"alpha": 0.1, "sizes": (5, 10), "seed": 3}
         assert str(settings).startswith("small_function: 2 runs; alpha=0.1 sizes=5,10 seed=3 ties=order unjudged=zero")
         assert settings.to_dict()["policies"]["ties"] == "order"
+
+    def test_numbers_of_numpy_are_settings(self):
+        given = {"alpha": np.float64(0.25), "sizes": (), "seed": np.int64(3)}
+        settings = Settings.of(small_function, given, data="2 runs")
+        assert str(settings) == "small_function: 2 runs; alpha=0.25 seed=3"
+        assert json.loads(json.dumps(settings.to_dict())) == {"alpha": 0.25, "sizes": [], "seed": 3, "policies": None}
 
     def test_print(self):
         lines = str(small()).splitlines()

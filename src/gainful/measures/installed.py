@@ -38,7 +38,7 @@ def _load(entry: EntryPoint) -> str:
         # A measure is registered by its decorator, when its module is imported.
         if not inspect.ismodule(loaded) and all(loaded is not known.function for known in REGISTRY.values()):
             loaded()
-    except Exception as error:  # whatever the code of others does
+    except (Exception, SystemExit) as error:  # whatever the code of others does
         reason = (str(error).strip() or "no reason given").splitlines()[0]
         package = entry.dist.name if entry.dist else entry.name
         return (

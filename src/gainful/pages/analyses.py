@@ -123,7 +123,7 @@ class Analysis:
             found = tuple(self.find(given))
             figures = self._figures(found)
         except (DataError, MeasureError, PolicyError) as error:
-            return {**about, "absent": f"{str(error)[:1].upper()}{str(error)[1:]}"}, ()
+            return {**about, "absent": str(error)}, ()
         first = found[0]
         tables = first.compact() if len(found) == 1 else [_joined(found)]
         return {

@@ -108,7 +108,7 @@ def _comparison(given: Inputs, results: dict[str, tuple[Result, ...]]) -> Conten
     try:
         result: Comparison = compare(given.averaged, **given.chosen(*names))
     except (DataError, MeasureError, PolicyError) as error:
-        return {"absent": f"{str(error)[:1].upper()}{str(error)[1:]}"}
+        return {"absent": str(error)}
     results["comparison"] = (result,)
     return {
         "baseline": result.baseline,

@@ -50,12 +50,13 @@ def register():
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which pip installed three packages: two good ones and one that cannot be imported."""
+    """A folder into which pip installed four packages: two good ones and two that cannot be imported."""
     folder = tmp_path_factory.mktemp("packages")
     packages = {
         "top-share": ("top_share_measures", "top_share_measures:top_share", MEASURES),
         "nothing-much": ("nothing_much", "nothing_much:register", REGISTER),
         "broken-measures": ("broken_measures", "broken_measures", "import no_such_module_anywhere\n"),
+        "leaving-measures": ("leaving_measures", "leaving_measures", "raise SystemExit('Not on this machine.')\n"),
     }
     for name, (module, target, source) in packages.items():
         (folder / name).mkdir()
@@ -100,6 +101,8 @@ def test_a_measure_of_another_package_is_listed(site):
     assert found.stderr == (
         "note: The measures of the installed package 'broken-measures' cannot be loaded "
         "(broken_measures: ModuleNotFoundError: No module named 'no_such_module_anywhere').\n"
+        "note: The measures of the installed package 'leaving-measures' cannot be loaded (leaving_measures: SystemExit"
+        ": Not on this machine.).\n"
     )
 
 

@@ -158,22 +158,22 @@ class TestWhatTheDataDoNotAllow:
     def test_one_run(self):
         found = gf.report({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "nDCG@3")
         told = self.told(found)
-        assert found.contents["comparison"] == {"absent": "Expected at least 2 runs, got 1: run"}
+        assert found.contents["comparison"] == {"absent": "expected at least 2 runs, got 1: run"}
         assert found.findings() == ("run has a mean nDCG@3 of 0.8155 over 2 topics.",)
-        assert told["robustness"] == "Expected at least 2 runs, whose order can change, got 1: run"
+        assert told["robustness"] == "expected at least 2 runs, whose order can change, got 1: run"
         assert told["boundedness"].startswith("No label is negative")
         assert told["threshold"].startswith("No label is negative")
         assert found.contents["scores"]["nDCG@3"]["summary"] == [pytest.approx((1 + 1 / math.log2(3)) / 2, abs=1e-6)]
 
     def test_one_topic(self):
         found = gf.report({"1": {"a": 1}}, {"x": {"1": ["a"]}, "y": {"1": ["b"]}}, "nDCG@3")
-        assert found.contents["comparison"] == {"absent": "Expected at least 2 topics of nDCG@3, got 1"}
+        assert found.contents["comparison"] == {"absent": "expected at least 2 topics of nDCG@3, got 1"}
         assert found.findings() == ("Of 2 runs, x has the best nDCG@3 (1.0000).",)
-        assert self.told(found)["reliability"] == "Expected at least 2 topics of nDCG@3, got 1"
+        assert self.told(found)["reliability"] == "expected at least 2 topics of nDCG@3, got 1"
 
     def test_one_measure(self, made):
         found = gf.report(made.qrels, made.runs[:2], "AP", resamples=20, trials=2)
-        assert self.told(found)["agreement"].startswith("Expected at least 2 measures to set against each other, got 1")
+        assert self.told(found)["agreement"].startswith("expected at least 2 measures to set against each other, got 1")
         assert self.told(found)["threshold"] is None
 
     def test_unjudged_documents_left_out(self, made):
@@ -207,6 +207,8 @@ class TestWhatTheDataDoNotAllow:
         runs = {"x": {"1": ["a"], "2": ["b"], "3": ["c"]}, "y": {"1": ["b"], "2": ["b"], "3": ["c"]}}
         found = gf.report(qrels, runs, "AP", degenerate="nan")
         assert "run 'x' has no score for topic '2'" in found.contents["comparison"]["absent"]
+        named = gf.report(qrels, runs, "nDCG@3", degenerate="nan").contents["comparison"]["absent"]
+        assert named.startswith("nDCG@3: run 'x'")  # its name as it is
         assert found.contents["scores"]["AP"]["values"][0] == [1.0, None, 1.0]
         assert notes(found)[0] == "AP is undefined for 1 topic and is NaN there."
         dropped = gf.report(qrels, runs, "AP", degenerate="nan", gaps="drop")
