@@ -64,7 +64,7 @@ def _lead(found: Comparison, one: Contrasts) -> str:
     if alike == others:
         return f"All runs have the same mean in {one.measure}, {one.mean[at]:.3f}."
     name = f"{found.systems[at]} (and {plural(alike, 'other')} alike)" if alike else found.systems[at]
-    mean = f"{one.mean[at]:.3f} ({one.low[at]:.3f} to {one.high[at]:.3f})"
+    mean = f"{one.mean[at]:z.3f} ({one.low[at]:z.3f} to {one.high[at]:z.3f})"
     where = f"{one.measure} (lower is better)" if one.higher == "worse" else one.measure
     beaten = int(one.better()[at].sum())
     of = plural(others, "other")
