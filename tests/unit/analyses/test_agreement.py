@@ -300,7 +300,7 @@ def test_refused_settings(settings, message):
 
 def test_one_measure_is_refused():
     message = (
-        r"^expected at least 2 measures to set against each other, got 1: score; name more, as in -m nDCG@10 -m AP, "
+        r"^expected at least 2 measures to set against each other, got 1: score; name more, such as nDCG@10 and AP, "
         r"or give a table that has several$"
     )
     with pytest.raises(DataError, match=message):

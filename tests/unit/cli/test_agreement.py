@@ -66,6 +66,6 @@ def test_one_measure_is_refused(gainful, scores):
     ended = gainful("agreement", "--scores", scores, "-m", "AP")
     assert (ended.status, ended.out) == (1, "")
     assert ended.err == (
-        "gainful: error: expected at least 2 measures to set against each other, got 1: AP; name more, as in "
-        "-m nDCG@10 -m AP, or give a table that has several\n"
+        "gainful: error: expected at least 2 measures to set against each other, got 1: AP; name more, such as "
+        "nDCG@10 and AP, or give a table that has several\n"
     )

@@ -21,7 +21,7 @@ def computed(scores: Scores, settings: Settings, work: Work) -> Agreement:
     if len(scores.measures) < 2:
         raise DataError(
             f"expected at least 2 measures to set against each other, got {len(scores.measures)}: "
-            f"{', '.join(scores.measures)}; name more, as in -m nDCG@10 -m AP, or give a table that has several"
+            f"{', '.join(scores.measures)}; name more, such as nDCG@10 and AP, or give a table that has several"
         )
     complete = complete_scores(scores, gaps=settings["gaps"])
     turned = np.array([-1.0 if higher == "worse" else 1.0 for higher in scores.higher])
