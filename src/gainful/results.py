@@ -303,8 +303,8 @@ class Settings(Mapping[str, Any]):
 
 
 def _python(value: Any) -> Any:
-    """A number of numpy as one of Python, which can be compared, printed and written as JSON."""
-    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+    """Numbers of numpy, one or an array, as Python's, which can be compared, printed and written as JSON."""
+    return value.tolist() if hasattr(value, "shape") and hasattr(value, "tolist") else value
 
 
 def _word(value: Any) -> str:

@@ -178,6 +178,11 @@ class TestResult:
         assert str(settings) == "small_function: 2 runs; alpha=0.25 seed=3"
         assert json.loads(json.dumps(settings.to_dict())) == {"alpha": 0.25, "sizes": [], "seed": 3, "policies": None}
 
+    def test_arrays_are_settings(self):
+        settings = Settings.of(small_function, {"alpha": 0.25, "sizes": np.array([1, 0.5]), "seed": 3}, data="2 runs")
+        assert "sizes=1,0.5" in str(settings)
+        assert settings.to_dict()["sizes"] == [1.0, 0.5]
+
     def test_print(self):
         lines = str(small()).splitlines()
         assert lines[:5] == ["a wins.", "", "run        x", "────────────", "a     0.5000"]
