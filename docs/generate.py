@@ -22,12 +22,13 @@ HEAD = """# Measures
 
 <!-- Written by docs/generate.py from the docstrings: edit those, not this page. -->
 
-A measure is written `Name(parameter=value, …)@cutoff`: in Python, on the command line, and as the name of its column. `@5,10,20` asks
-for several cutoffs. The names of trec_eval (`ndcg_cut_10`, `map`, `P_5`), ir_measures (`nDCG(dcg='exp-log2')@10`) and ranx
-(`hit_rate@5`) work, too. `gainful measures` prints this list, and `gainful measures nDCG` prints one measure.
+A measure is written `Name(parameter=value, …)@cutoff`: in Python, on the command line, and as the name of its column.
+`@5,10,20` asks for several cutoffs. The names of trec_eval (`ndcg_cut_10`, `map`, `P_5`), ir_measures
+(`nDCG(dcg='exp-log2')@10`) and ranx (`hit_rate@5`) work, too. `gainful measures` prints this list, and `gainful
+measures nDCG` prints one measure.
 
-*Relevant* means a label of at least `rel`. The gain of an unjudged document is 0. The `degenerate` policy says what an undefined value
-becomes, see [policies](policies.md).
+*Relevant* means a label of at least `rel`. The gain of an unjudged document is 0. The `degenerate` policy says what
+an undefined value becomes, see [policies](policies.md).
 """
 
 

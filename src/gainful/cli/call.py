@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gainful.cli.output import check_targets, chosen_format, emit, note, paragraph, printed
+from gainful.cli.output import STDOUT, check_targets, chosen_format, emit, note, paragraph, printed
 from gainful.cli.progress import bars, reading
 from gainful.engine.options import Dask
 from gainful.errors import DataError, GainfulError, MeasureError
@@ -158,12 +158,13 @@ class Call:
             save_chart(found.chart(), chart)
         if save is not None:
             found.save(save)  # type: ignore[attr-defined]
-        if output is not None and found.verdict():  # what was written is not seen
+        written = None if output is None or str(output) in STDOUT else output
+        if written is not None and found.verdict():  # which is not seen there
             note(paragraph(found.verdict())[0])
         for remark in found.notes():
             note(f"{'failed' if remark.code == 'failed' else 'note'}: {remark.text}")
         note(str(found.settings))
-        for name, path in {"chart": chart, "saved to": save}.items():
+        for name, path in {"written to": written, "chart": chart, "saved to": save}.items():
             if path is not None:
                 note(f"{name}: {path}")
 

@@ -24,10 +24,11 @@ def explain(call: Call, *, topic: str | None = None) -> None:
         return
     if call.shown["chart"] is not None:
         raise GainfulError(f"--chart {call.shown['chart']}: expected --topic with it, the topic to draw")
+    from gainful.io.read import read_run
     from gainful.verbs.evaluate import evaluate
 
     qrels, run = call.files
-    scores = evaluate(qrels, run, call.own["measure"], **call.shared)
+    scores = evaluate(qrels, read_run(run), call.own["measure"], **call.shared)
     table = scores.worst_topics()
     output = call.shown["output"]
     match chosen_format(call.shown["format"], output):

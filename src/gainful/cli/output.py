@@ -26,7 +26,7 @@ Format = Literal["table", "csv", "json", "latex"]
 
 _BY_SUFFIX: dict[str, Format] = {"": "table", ".txt": "table", ".csv": "csv", ".json": "json", ".tex": "latex"}
 # Not to be replaced by a file of that name.
-_STDOUT = ("-", "/dev/stdout")
+STDOUT = ("-", "/dev/stdout")
 
 
 def chosen_format(format: Format | None, output: Path | None) -> Format:
@@ -78,7 +78,7 @@ def check_targets(targets: Iterable[Path], inputs: Iterable[str | Path]) -> None
     inputs = list(inputs)
     seen: set[Path] = set()
     for target in targets:
-        if str(target) in _STDOUT:
+        if str(target) in STDOUT:
             continue
         if not target.parent.is_dir():
             raise DataError(f"{target}: expected a folder that exists, got {str(target.parent)!r}")
@@ -103,7 +103,7 @@ def _reads(source: str, target: Path) -> bool:
 def emit(text: str, output: Path | None = None) -> None:
     """Print, or write to a file (all of it or nothing): the same bytes, those of an id in another encoding included."""
     data = from_utf8(text.encode())
-    if output is None or str(output) in _STDOUT:
+    if output is None or str(output) in STDOUT:
         try:
             sys.stdout.flush()
             left = memoryview(data)

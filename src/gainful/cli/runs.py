@@ -32,7 +32,7 @@ def apply(call: Call, *, output: Path) -> None:
     scored = whole if other is None else read_run(other)
     kept = call.function(whole, **{**call.own, "filter_run": None if other is None else scored})
     try:
-        write_run(kept, output)
+        write_run(kept, _place(output))
     except DataError as error:
         if len(kept) or not len(whole):
             raise
@@ -56,10 +56,15 @@ def score(call: Call, *, output: Path) -> None:
     examples = read_examples(Path(call.word["data"]), labelled=False)
     with bars():
         run = call.function(Path(call.word["ranker"]), examples, **call.own)
-    write_run(run, output)
+    write_run(run, _place(output))
     topics = len(examples.queries)
     empty = topics - len(run.topics)
     note(f"{output}: {len(run)} of {len(examples)} documents; nothing for {empty} of {topics} topics")
+
+
+def _place(output: Path) -> Path:
+    """Where a run is written to: - is the screen."""
+    return Path("/dev/stdout") if str(output) == "-" else output
 
 
 def _emptied(whole: Run, kept: Run) -> str:

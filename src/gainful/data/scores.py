@@ -235,6 +235,8 @@ class Scores(Result):
     def verdict(self) -> str:
         """Which run has the best mean, by each of the first measures; of one run, its means."""
         means = self.summary()
+        if self.topics and all(absent == len(self.topics) for absent in self.missing):
+            return "No run has any of the judged topics, so there is nothing to score."
         if len(self.systems) == 1:
             words = {"mean": "a mean ", "sum": "a total ", "gmean": ""}
             every = [

@@ -183,11 +183,12 @@ def read_scores(source: Any, *, lower_is_better: Sequence[str] = ()) -> Scores:
     scores = source if isinstance(source, Scores) else _known(read_table(source))
     if isinstance(lower_is_better, str):
         raise GainfulError(
-            f"lower_is_better: expected a list of measures, got {lower_is_better!r}: write [{lower_is_better!r}]"
+            f"{setting('lower_is_better')}: expected a list of measures, got {lower_is_better!r}: write "
+            f"[{lower_is_better!r}]"
         )
     labels = {scores.spellings.get(measure, measure) for measure in lower_is_better}
     for label in labels:
-        check_choice("lower_is_better", label, scores.measures)
+        check_choice(setting("lower_is_better"), label, scores.measures)
     if not labels:
         return scores
     directions = zip(scores.measures, scores.higher, strict=True)

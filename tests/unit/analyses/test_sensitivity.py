@@ -199,14 +199,14 @@ class TestNotes:
         assert found.tests[0].asl[0, 1] < 0.05
         # The third pair is the same run.
         assert found.notes() == (gf.Note("few-differences", "score", self.note.format("2 of 3 pairs")),)
-        assert found.verdict().startswith("Some pairs of runs differ on fewer than 5 topics, too few for the ")
+        assert found.verdict().startswith("Many pairs of runs differ on fewer than 5 topics, too few for the ")
 
     @pytest.mark.parametrize(("differing", "noted"), [(0, False), (1, True), (4, True), (5, False)])
     def test_few_differences_among_many_topics(self, differing, noted):
         scores = np.full((2, 30), 0.5)
         scores[1, :differing] += 0.1
         found = gf.sensitivity(scores, methods=["sign", "shifted"])
-        assert [note.text for note in found.notes()] == ([self.note.format("1 of 1 pair")] if noted else [])
+        assert [note.text for note in found.notes()] == ([self.note.format("1 of 1 pairs")] if noted else [])
         assert found.tests[0].differing.tolist() == [[0, differing], [differing, 0]]
 
     def test_other_methods_need_none(self):

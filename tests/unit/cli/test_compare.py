@@ -157,7 +157,7 @@ class TestTable:
         beaten = found.significant().filter(pl.col("run") == "r00", pl.col("direction") > 0).height
         assert means[1] == ["r00", f"{frame['r00'].mean():.4f}", str(beaten), "of", "29", "1"]
         assert means[30][0] == "r29"
-        assert "note: The table of all 435 pairs is not printed: CSV, JSON and `to_frame` have it.\n" in err
+        assert "note: The table of all 435 pairs is not printed: CSV and JSON have it.\n" in err
 
     @pytest.mark.parametrize(
         ("words", "how"),
@@ -358,7 +358,7 @@ class TestRefused:
         assert status == 1
         assert err.startswith("gainful: error: --lower-is-better: expected a table of scores with it; ")
         status, _, err = gainful("compare", "--scores", scores, "--lower-is-better", "scores")
-        message = "lower_is_better: expected one of score, got 'scores'. Did you mean 'score'?"
+        message = "--lower-is-better: expected one of score, got 'scores'. Did you mean 'score'?"
         assert (status, err) == (1, f"gainful: error: {message}\n")
 
     @pytest.mark.parametrize(

@@ -112,7 +112,9 @@ class MeasureReliability:
             reach = "of them reaches" if needed.value == 1 else "of them reach"
             reach = "would reach" if needed.value > self.topics else reach
             return f"{found}; {needed.value} {reach} {target:g}."
-        at_best = f"by the upper end, {needed.low} would reach" if needed.low else "no number of topics would reach"
+        at_best = "no number of topics would reach"
+        if needed.low:
+            at_best = f"at the upper end of its interval, {plural(needed.low, 'topic')} would reach"
         return f"{found}: {self._why_none()}; {at_best} {target:g}."
 
     def notes(self) -> Iterator[Note]:

@@ -35,6 +35,8 @@ _NAMES: dict[Method, str] = {
     "wilcoxon": "Wilcoxon signed-rank test",
     "tukey": "randomised Tukey HSD",
 }
+# The share of pairs that may differ on too few topics without doubt about the rest.
+_FEW_PAIRS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,6 +75,10 @@ class PairTests:
         differing = self.differing[pairs(len(self.systems))]
         return int(((differing > 0) & (differing < LEAST_TOPICS)).sum()) if self.method in RESAMPLED else 0
 
+    def in_doubt(self) -> bool:
+        """Whether such pairs are so many that the share of pairs says little."""
+        return self.doubtful() > _FEW_PAIRS * len(self.curve())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Sensitivity(Result):
@@ -92,7 +98,7 @@ class Sensitivity(Result):
     def verdict(self) -> str:
         """Which measure tells most pairs of runs apart: a sentence for the first method, a few words for the others."""
         first, *others = (self._by(method) for method in dict.fromkeys(test.method for test in self.tests))
-        found = [self._brief(tests) for tests in others if not any(test.doubtful() for test in tests)]
+        found = [self._brief(tests) for tests in others if not any(test.in_doubt() for test in tests)]
         most = "Most by the other methods" if len(first) > 1 else "By the other methods"
         return " ".join([self._says(first), *([f"{most}: {', '.join(found)}."] if found else [])])
 
@@ -118,9 +124,9 @@ class Sensitivity(Result):
         if most == 0.0:
             none = "No measure tells" if len(tests) > 1 else f"{names} does not tell"
             return f"{none} any two of the runs apart {how}."
-        if any(test.doubtful() for test in best):
+        if any(test.in_doubt() for test in best):
             which = "which measure tells most" if len(tests) > 1 else f"how many {names} tells"
-            few = f"Some pairs of runs differ on fewer than {LEAST_TOPICS} topics"
+            few = f"Many pairs of runs differ on fewer than {LEAST_TOPICS} topics"
             return f"{few}, too few for the bootstrap to say {which} apart {how}."
         if least == most:
             tell = "tells" if len(tests) == 1 else "each tell"
@@ -159,7 +165,7 @@ class Sensitivity(Result):
             "may call noise significant; the methods t and wilcoxon do not."
         )
         return tuple(
-            Note("few-differences", name, f"{name}: {test.doubtful()} of {plural(len(test.curve()), 'pair')} {why}")
+            Note("few-differences", name, f"{name}: {test.doubtful()} of {len(test.curve())} pairs {why}")
             for name, test in doubtful.items()
         )
 

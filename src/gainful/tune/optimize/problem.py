@@ -186,7 +186,7 @@ def usable(
             collection = replace(collection, topics=np.flatnonzero(pool))
         least = 4 if splits else 2
         if len(collection.topics) < least:
-            why = " to be split into halves (splits=0 does without)" if splits else ""
+            why = f" to be split into halves ({setting('splits', 0)} does without)" if splits else ""
             raise DataError(f"{name}expected at least {least} topics{why}, got {len(collection.topics)}")
         deepest = int(rankings.retrieved.max())
         if target != "gain" and deepest < cutoffs[-1]:

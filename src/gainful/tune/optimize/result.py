@@ -229,7 +229,8 @@ class Optimum(Result):
         if not self.settings["splits"]:
             return text
         best, theirs, ours = worst.held_out()
-        return f"{text} On topics held out they reach {ours:.4f}, and {best} reaches {theirs:.4f}."
+        better = "are no better than" if ours <= theirs else "are better than"
+        return f"{text} On topics held out they {better} {best}: Φ {ours:.4f} against {theirs:.4f}."
 
     def _notes(self) -> list[Note]:
         notes = []

@@ -141,7 +141,7 @@ class ThresholdCurve(Result):
             found.append(Note("in-sample", self.measure, text))
         shown = len(self.thinned(_ROWS, self.best))
         if shown < len(self):
-            text = f"{shown} of {len(self)} thresholds are shown; CSV and to_frame() have them all."
+            text = f"{shown} of {len(self)} thresholds are shown; CSV and JSON have them all."
             found.append(Note("shortened", self.run, text))
         return found
 
