@@ -112,7 +112,7 @@ class TestOddScores:
         assert found.variances.run == 0.0
         assert found.phi.high > 0.0
         assert result.verdict().endswith(
-            f": the runs cannot be told apart; by the upper end, {found.topics_needed().low} would reach 0.95."
+            f": the runs cannot be told apart; at the upper end of its interval, {found.topics_needed().low} topics would reach 0.95."
         )
 
     def test_negative_variance_of_topics(self):
