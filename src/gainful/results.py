@@ -428,6 +428,19 @@ def percent(share: float) -> str:
     return "more than 99%" if text == "100%" and share < 1.0 else text
 
 
+def beside(value: float, limit: float, digits: int) -> str:
+    """So many decimals of a value, or as many as tell it from a limit that the next words set it against.
+
+    Examples
+    --------
+    >>> beside(0.9487, 0.95, 2), beside(0.91, 0.95, 2), beside(0.95, 0.95, 2)
+    ('0.949', '0.91', '0.95')
+    """
+    while value != limit and digits < 9 and f"{value:.{digits}f}" == f"{limit:.{digits}f}":
+        digits += 1
+    return f"{value:.{digits}f}"
+
+
 def plural(number_of: int, thing: str) -> str:
     """'1 run', '2 runs'."""
     return f"{number_of} {thing}" + ("" if number_of == 1 else "s")

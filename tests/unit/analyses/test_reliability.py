@@ -78,6 +78,12 @@ class TestPublished:
         assert found.at(50, "phi").value == pytest.approx(0.782, abs=0.0005)
 
 
+def test_a_verdict_does_not_round_up_to_the_target():
+    """Φ is 4 / (4 + 4/3); 0.754 / 0.246 topics are 3.07."""
+    assert reliability(SCORES, target=0.754).verdict().startswith("Φ of score is 0.750 with 3 topics (")
+    assert reliability(SCORES, target=0.754).verdict().endswith("; 4 would reach 0.754.")
+
+
 class TestOddScores:
     def test_negative_variance_of_runs(self):
         result = reliability(CROSSED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 
@@ -287,6 +288,13 @@ class TestNotes:
 
 
 class TestVerdict:
+    def test_an_error_rate_is_not_rounded_down_to_the_limit(self):
+        found = gf.stability(self.y, draws=50)
+        (curve,) = found.curves
+        said = replace(found, curves=(replace(curve, error=(0.0502,) * len(curve.sizes)),)).verdict()
+        assert "the other way round in 5.02% of the comparisons" in said
+        assert said.endswith(" keeps that error rate at 5% or below.")
+
     # The first run is better on two topics of three; half of three topics is one.
     y = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.5]])
 

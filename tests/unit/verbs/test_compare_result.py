@@ -257,6 +257,8 @@ class TestVerdict:
             f"{y[2].mean() - y[1].mean():.3f} ({ends.low:.3f} to {ends.high:.3f}; p = {p:.4f}). Significance is by "
             "paired t-test, p < 0.05."
         )
+        near = re.search(r"; p = ([\d.]+)\)", compare(y[1:3], alpha=p * (1 + 1e-5)).verdict())[1]
+        assert float(near) == pytest.approx(p, abs=1e-6) != round(p, 4)  # not rounded to the level it is below
         strict = compare(y[1:3], alpha=0.001)
         assert strict.verdict().startswith(f"1 and 2 do not differ significantly in score: {y[1].mean():.3f} and ")
         assert not strict["score"].better().any()

@@ -13,7 +13,7 @@ import polars as pl
 from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_share, check_sizes
 from gainful.errors import check_choice
-from gainful.results import Note, Result, Settings, Table, plural
+from gainful.results import Note, Result, Settings, Table, beside, plural
 from gainful.stats.anova import reliability_of
 from gainful.stats.resample import FloatArray
 from gainful.verbs.per_measure import of_measure, of_others
@@ -105,7 +105,7 @@ class MeasureReliability:
         if math.isnan(phi.value):
             return f"Φ of {self.measure} is undefined: no two scores differ."
         found = (
-            f"Φ of {self.measure} is {phi.value:.2f} with {plural(self.topics, 'topic')} "
+            f"Φ of {self.measure} is {beside(phi.value, target, 2)} with {plural(self.topics, 'topic')} "
             f"({phi.low:.2f} to {phi.high:.2f})"
         )
         if needed.value is not None:

@@ -9,7 +9,7 @@ import polars as pl
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, Table, plural
+from gainful.results import Note, Result, Settings, Table, beside, plural
 from gainful.verbs.per_measure import of_measure, of_others
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ class Stability(Result):
     def _verdict_of(self, curve: StabilityCurve, at: int) -> str:
         if curve.all_tied:
             return f"By {curve.measure}, no draw of topics tells any two runs apart: there is no order to reverse."
-        drawn, error, ties = curve.sizes[at], f"{curve.error[at]:.1%}", f"{curve.ties[at]:.1%}"
+        drawn, ties = curve.sizes[at], f"{curve.ties[at]:.1%}"
+        error = f"{beside(100 * curve.error[at], 100 * _RATES[1], 1)}%"
         if self.settings["by"] == "topic":
             return (
                 f"By {curve.measure}, with {drawn} of {self.topics} topics drawn, the run that is worse on most of "

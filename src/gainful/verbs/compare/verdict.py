@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.results import Column, Note, listed, plural
+from gainful.results import Note, beside, listed, plural
 from gainful.stats.choices import Test
 from gainful.verbs.compare.tables import BETTER, MOST_LETTERS, WORSE
 
@@ -29,7 +29,6 @@ _TESTS: dict[Test, str] = {
     "tukey": "randomised Tukey HSD",
 }
 _CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg"}
-_P = Column("p", "p", "p")
 
 
 def sentences(found: Comparison) -> Iterator[str]:
@@ -97,8 +96,8 @@ def _pair(found: Comparison, one: Contrasts) -> str:
     difference, ends = one.difference[0], [one.difference_low[0], one.difference_high[0]]
     if not one.wins[0] and not one.losses[0]:
         return f"{_capital(names[0])} and {names[1]} have the same {one.measure} on all {len(one.topics)} topics."
-    p = _P.cell(float(one.p_corrected[0]))
-    p = f"p {p[0]} {p[1:]}" if p.startswith("<") else f"p = {p}"
+    level = float(one.p_corrected[0])
+    p = "p < 0.0001" if level < 0.00005 else f"p = {beside(level, one.alpha, 4)}"  # never 0, which no p-value is
     if not one.significant()[0]:
         says = f"{_capital(names[0])} and {names[1]} do not differ significantly in {one.measure}"
         between = f"{means[0]:.3f} and {means[1]:.3f}"
