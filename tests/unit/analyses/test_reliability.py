@@ -118,7 +118,8 @@ class TestOddScores:
         assert found.variances.run == 0.0
         assert found.phi.high > 0.0
         assert result.verdict().endswith(
-            f": the runs cannot be told apart; at the upper end of its interval, {found.topics_needed().low} topics would reach 0.95."
+            ": the runs cannot be told apart; at the upper end of its interval, "
+            f"{found.topics_needed().low} topics would reach 0.95."
         )
 
     def test_negative_variance_of_topics(self):
