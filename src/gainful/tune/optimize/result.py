@@ -229,7 +229,7 @@ class Optimum(Result):
         if not self.settings["splits"]:
             return text
         best, theirs, ours = worst.held_out()
-        better = "are no better than" if ours <= theirs else "are better than"
+        better = "are better than" if ours > theirs else "are no better than"
         return f"{text} On topics held out they {better} {best}: Φ {ours:.4f} against {theirs:.4f}."
 
     def _notes(self) -> list[Note]:
