@@ -10,7 +10,7 @@ import numpy as np
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
 from gainful.errors import setting
-from gainful.results import Note, listed, plural
+from gainful.results import Note, listed, percent, plural
 
 # The documents that are looked at, and the share of them that should be judged.
 FIRST, FEW = 10, 0.5
@@ -107,18 +107,18 @@ def _all_tied(systems: Sequence[str], tied: FloatArray, ties: str) -> list[Note]
 def _unjudged(systems: Sequence[str], judged: FloatArray) -> list[Note]:
     known = ~np.isnan(judged)
     share = np.where(known, judged, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    few = np.flatnonzero(known.any(axis=1) & (share < FEW)).tolist()
+    few = np.flatnonzero(known.any(axis=1) & (share < FEW))
     if not len(few):
         return []
-    shares = {systems[i]: f"{100.0 * share[i]:.0f} %" for i in few}
-    some = listed([f"{value} in run {name!r}" for name, value in list(shares.items())[:_MOST_NAMED]])
+    worst = few[np.argsort(share[few], kind="stable")].tolist()
+    some = listed([f"{percent(float(share[i]))} in run {systems[i]!r}" for i in worst[:_MOST_NAMED]])
     more = f" (and few in {plural(len(few) - _MOST_NAMED, 'other run')})" if len(few) > _MOST_NAMED else ""
     text = (
-        f"Few of the first {FIRST} documents, or of as many as there are judgments, are judged: on average "
+        f"Few of the first {FIRST} documents (or of as many as the topic has judgments) are judged: on average "
         f"{some}{more}. Documents without a judgment count as not relevant, so that such a run may be better than "
         "its scores say."
     )
-    return [Note("mostly-unjudged", next(iter(shares)), text, warn=True)]
+    return [Note("mostly-unjudged", systems[worst[0]], text, warn=True)]
 
 
 def _named(names: Sequence[str]) -> str:

@@ -114,7 +114,7 @@ class TestUnjudged:
     def test_share_of_what_is_attainable(self):
         """A pool of 5 documents, of which 2 are among the first 10."""
         judged = {topic: {f"d{i}": 0.0 for i in range(5)} for topic in JUDGED}
-        with pytest.warns(gf.GainfulWarning, match=": on average 40 % in run 'run'"):
+        with pytest.warns(gf.GainfulWarning, match=": on average 40% in run 'run'"):
             gf.evaluate(qrels_of(judged), run_of(self.rows(2, 8)), "P@1")
 
     def test_positive_judgments_alone_are_never_complete(self):
@@ -126,12 +126,12 @@ class TestUnjudged:
         assert codes(FINE, judged) == ["mostly-unjudged"]  # 1 of the first 10
 
     def test_text(self):
-        runs = {f"r{i}": run_of(self.rows(i, 10 - i), f"r{i}").frame for i in range(5)}
+        runs = {f"r{i}": run_of(self.rows(i, 10 - i), f"r{i}").frame for i in (3, 1, 4, 0, 2)}  # the worst come first
         with pytest.warns(gf.GainfulWarning) as caught:
             gf.evaluate(qrels_of(JUDGED), runs, "AP")
         assert [str(warning.message) for warning in caught] == [
-            "Few of the first 10 documents, or of as many as there are judgments, are judged: on average 0 % in run "
-            "'r0', 10 % in run 'r1' and 20 % in run 'r2' (and few in 2 other runs). Documents without a judgment count "
+            "Few of the first 10 documents (or of as many as the topic has judgments) are judged: on average 0% in run "
+            "'r0', 10% in run 'r1' and 20% in run 'r2' (and few in 2 other runs). Documents without a judgment count "
             "as not relevant, so that such a run may be better than its scores say."
         ]
 
