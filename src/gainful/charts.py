@@ -36,14 +36,16 @@ def load_altair() -> Any:
 
 def styled(chart: Any, title: str) -> altair.TopLevelMixin:
     """The chart in the house's look; `title` says what is seen, in a few words."""
-    done: altair.TopLevelMixin = (
-        chart.properties(title=title)
-        .configure(background="white")
-        .configure_range(category=list(COLOURS))
-        .configure_axis(grid=True, gridColor="#e5e5e5", domainColor="#888888", tickColor="#888888", labelLimit=240)
-        .configure_view(stroke=None)
-        .configure_title(anchor="start", fontSize=14)
-        .configure_legend(labelLimit=240)
+    alt = load_altair()
+    done: altair.TopLevelMixin = chart.copy(deep=False)  # each `configure_…` would copy all of it
+    done.title = title
+    done.config = alt.Config(
+        background="white",
+        range=alt.RangeConfig(category=list(COLOURS)),
+        axis=alt.AxisConfig(grid=True, gridColor="#e5e5e5", domainColor="#888888", tickColor="#888888", labelLimit=240),
+        view=alt.ViewConfig(stroke=None),
+        title=alt.TitleConfig(anchor="start", fontSize=14),
+        legend=alt.LegendConfig(labelLimit=240),
     )
     return done
 

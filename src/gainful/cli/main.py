@@ -17,7 +17,7 @@ from cyclopts import App, CycloptsError
 
 from gainful._version import __version__
 from gainful.cli.commands import COMMANDS, GROUPS
-from gainful.cli.make import headline, hyphens_kept, made
+from gainful.cli.make import headline, hyphens_kept, load, made
 from gainful.cli.output import printable_lines
 from gainful.cli.start import INTERRUPTED, PIPE_CLOSED
 from gainful.cli.usage import misunderstood
@@ -25,18 +25,35 @@ from gainful.errors import GainfulError, GainfulWarning, spoken
 
 _STDOUT, _STDERR = 1, 2
 
-app = App(
-    name="gainful",
-    help="Measure rankings, and measure the measures.\n\nNew here? 'gainful demo' is a tour of five minutes, "
-    "'gainful COMMAND --help' describes a command.",
-    version=f"gainful {__version__}",
-    help_format="plaintext",
-    version_format="plaintext",
-    print_error=False,
-    exit_on_error=False,
-    result_action="return_value",
-    suppress_keyboard_interrupt=False,
-)
+
+def _app() -> App:
+    return App(
+        name="gainful",
+        help="Measure rankings, and measure the measures.\n\nNew here? 'gainful demo' is a tour of five minutes, "
+        "'gainful COMMAND --help' describes a command.",
+        version=f"gainful {__version__}",
+        help_format="plaintext",
+        version_format="plaintext",
+        print_error=False,
+        exit_on_error=False,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+
+
+app = _app()
+
+
+def overview() -> App:
+    """All commands by their headlines alone, which is what `gainful --help` shows: nothing else is made."""
+    found = _app()
+    for place, (name, command) in enumerate(COMMANDS.items()):
+        first = name.partition(" ")[0]
+        if first not in found:
+            told = GROUPS[first] if first in GROUPS else headline(load(command.function))
+            found.command(App(name=first, help=told, sort_key=place))
+    found.register_install_completion_command(name="--install-completion")
+    return found
 
 
 def register(*only: str) -> None:
@@ -116,11 +133,12 @@ def _run(words: list[str]) -> int:
         trec_eval(*words[1:])
         return 0
     first = words[0] if words else ""
-    if first != "--version":
+    brief = first in ("", "--help", "-h")
+    if first != "--version" and not brief:
         register(*([first] if first in GROUPS or first in COMMANDS else []))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GainfulWarning)  # the notes of the result say the same
-        status = app(hyphens_kept(words))
+        status = (overview() if brief else app)(hyphens_kept(words))
     return status if isinstance(status, int) else 0
 
 
