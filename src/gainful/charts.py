@@ -37,7 +37,7 @@ def load_altair() -> Any:
 def styled(chart: Any, title: str) -> altair.TopLevelMixin:
     """The chart in the house's look; `title` says what is seen, in a few words."""
     alt = load_altair()
-    done: altair.TopLevelMixin = chart.copy(deep=False)  # each `configure_…` would copy all of it
+    done = chart.copy(deep=False)  # each `configure_…` would copy all of it
     done.title = title
     done.config = alt.Config(
         background="white",
@@ -47,7 +47,8 @@ def styled(chart: Any, title: str) -> altair.TopLevelMixin:
         title=alt.TitleConfig(anchor="start", fontSize=14),
         legend=alt.LegendConfig(labelLimit=240),
     )
-    return done
+    finished: altair.TopLevelMixin = done
+    return finished
 
 
 def tips(*columns: str | Sequence[str]) -> list[Any]:

@@ -68,7 +68,7 @@ class TestProcess:
                 "from gainful.cli import main as cli",
                 "cli.register = lambda *_: None",
                 "cli.app = lambda words: (print('on', flush=True), time.sleep(30))",
-                "sys.exit(cli.main([]))",
+                "sys.exit(cli.main(['evaluate']))",
             ]
         )
         command = [sys.executable, "-c", code]
