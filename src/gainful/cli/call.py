@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -38,8 +37,8 @@ class Call:
         What judgments, runs and engines come with, where it is not the default.
     shown
         format, output, chart and save.
-    saves
-        Whether the result can be saved.
+    check_save
+        Refuses a place that the result cannot be saved to.
     """
 
     function: Callable[..., Any]
@@ -48,7 +47,7 @@ class Call:
     settings: Mapping[str, Any]
     shared: Mapping[str, Any]
     shown: Mapping[str, Any]
-    saves: bool = False
+    check_save: Callable[[Path], None] | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -65,10 +64,8 @@ class Call:
 
     def check(self, written: Iterable[Path | None] = ()) -> None:
         """Refuse, before any work, what cannot be written or would write over what is read."""
-        if self.shown.get("save") is not None:
-            check_save = getattr(sys.modules[self.function.__module__], "check_save", None)
-            if check_save is not None:
-                check_save(self.shown["save"])
+        if self.check_save is not None and self.shown["save"] is not None:
+            self.check_save(self.shown["save"])
         targets = [*written, *(self.shown.get(name) for name in ("output", "chart", "save"))]
         check_targets([target for target in targets if target is not None], self._inputs())
         if "format" in self.shown:

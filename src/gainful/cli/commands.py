@@ -20,6 +20,8 @@ class Command:
         a `Call` and options of its own.
     saves
         What --save writes, if the result can be saved.
+    check_save
+        What refuses, before any work, a place to save to: module:name.
     prints
         Whether there is a result to print; else the shell says what it has done.
     """
@@ -28,6 +30,7 @@ class Command:
     example: str
     special: str | None = None
     saves: str | None = None
+    check_save: str | None = None
     prints: bool = True
 
 
@@ -82,6 +85,7 @@ COMMANDS = {
     "optimize": Command(
         function="gainful.tune.optimize:optimize",
         example="gainful optimize qrels.txt runs/ --cutoff 10 --save best.json",
+        check_save="gainful.tune.optimize:check_save",
         saves="the optimal measure, as .json: 'gainful evaluate -m @FILE' takes it",
     ),
     "threshold fit": Command(
@@ -102,6 +106,7 @@ COMMANDS = {
     "ltrf train": Command(
         function="gainful.ltrf:train",
         example="gainful ltrf train answers.csv --loss ordinal --save ranker",
+        check_save="gainful.ltrf.functions:check_save",
         saves="the f-ranker, a new folder, for 'gainful ltrf score'",
     ),
     "ltrf score": Command(
@@ -117,6 +122,7 @@ COMMANDS = {
     "ltrf tune": Command(
         function="gainful.ltrf:tune",
         example="gainful ltrf tune answers.csv --loss ordinal --trials 5 --save tuned",
+        check_save="gainful.ltrf.functions:check_save",
         saves="the best f-ranker, a new folder, for 'gainful ltrf score'",
     ),
     "study negative-labels": Command(

@@ -126,7 +126,8 @@ def made(command: Command) -> Callable[..., int | None]:
             if option.owner != "shared" or value != option.default:  # those of a table of scores cannot be given
                 values[option.owner][name] = value
         own = values.pop("shell")
-        call = Call(function=function, saves=command.saves is not None, **values)
+        check_save = None if command.check_save is None else load(command.check_save)
+        call = Call(function=function, check_save=check_save, **values)
         call.check(path for name, path in own.items() if name in _WRITTEN)
         return call.finish() if shell is None else shell(call, **own)
 
