@@ -157,7 +157,7 @@ def read_examples(source: Any, *, labelled: bool = True) -> Examples:
     ----------
     source
         Text: JSONL, CSV, TSV, Parquet (compressed or not) or a frame with the columns query_id, query, doc_id, document
-        and label. Features: a table with query_id, doc_id, label and a column a feature, or LETOR/SVMlight lines
+        and label. Features: a table with query_id, doc_id, label and one column per feature, or LETOR/SVMlight lines
         (`label qid:1 1:0.5 2:0.1 # doc`).
     labelled
         Whether every document must have a label.
@@ -184,7 +184,9 @@ def _examples(table: Table, labelled: bool) -> Examples:
         raise DataError(f"{name}: expected examples, got none")
     text = [column for column in TEXTS if column in frame.columns]
     if len(text) == 1:
-        raise DataError(f"{name}: expected the columns query and document, or a column a feature, got only {text[0]!r}")
+        raise DataError(
+            f"{name}: expected the columns query and document, or one column per feature, got only {text[0]!r}"
+        )
     for column in ("query_id", "doc_id", *text):
         if frame[column].dtype.is_nested():
             raise DataError(f"{name}: expected text in column {column!r}, got lists or objects")
@@ -197,7 +199,7 @@ def _examples(table: Table, labelled: bool) -> Examples:
     _refuse(again, place, "every document once in a query", frame["doc_id"])
     names = [column for column in frame.columns if column not in KEYS]
     if not names:
-        raise DataError(f"{name}: expected columns query and document, or a column a feature, got neither")
+        raise DataError(f"{name}: expected columns query and document, or one column per feature, got neither")
     columns = [] if text else [_numbers(frame[column], place) for column in names]
     # The documents of a query side by side, queries as they first appear.
     first = frame.with_row_index("row").select(pl.col("row").min().over("query_id")).to_series()

@@ -101,7 +101,7 @@ function other(why) {
   const { system, topic, asked } = opened;
   if (Object.keys(why.measures || {}).includes(asked)) return null;
   const score = contents.scores[asked].values[system][topic];
-  return h("p", {}, `${brief(asked)}: ${summaryText(asked)(score)}, which is not told rank by rank.`);
+  return h("p", {}, `${brief(asked)}: ${summaryText(asked)(score)}. This measure is not explained rank by rank.`);
 }
 
 function rankingParts(why) {

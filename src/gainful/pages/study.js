@@ -1,4 +1,4 @@
-// A study: the exhibits of a paper, made anew.
+// A study: the exhibits of a paper, reproduced.
 const kindOf = (values) =>
   values.every((value) => value === null || typeof value === "number")
     ? values.every((value) => value === null || Number.isInteger(value))

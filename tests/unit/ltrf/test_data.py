@@ -170,11 +170,11 @@ class TestRefused:
         )
         refused(
             frame.drop("query"),
-            "examples: expected the columns query and document, or a column a feature, got only 'document'",
+            "examples: expected the columns query and document, or one column per feature, got only 'document'",
         )
         refused(
             frame.drop("query", "document"),
-            "examples: expected columns query and document, or a column a feature, got neither",
+            "examples: expected columns query and document, or one column per feature, got neither",
         )
         refused(frame.with_columns(relevance=1), "examples: expected one column for the label, got label and relevance")
 
