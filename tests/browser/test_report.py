@@ -102,7 +102,7 @@ class TestLeaderboard:
         page.get_by_label("tick later").check()
         assert leaders(page) == by_name
         assert page.locator("#leaderboard tr.chosen td.name").all_inner_texts() == ["later"]
-        assert page.get_by_label("only those ticked (1)").is_visible()
+        page.get_by_label("only those ticked (1)").wait_for()
 
     def test_a_chosen_measure_sets_the_order_of_everything(self, look, page_file):
         page = look(page_file)
@@ -209,11 +209,11 @@ class TestTopics:
         page.select_option("#choose-measure", "Forbidden@3")
         cell(page, "spammy", "1").click()
         sheet = page.locator("dialog.sheet")
-        assert sheet.get_by_text("Forbidden@3: 0.5000. This measure is not explained rank by rank.").is_visible()
+        sheet.get_by_text("Forbidden@3: 0.5000. This measure is not explained rank by rank.").wait_for()
         assert sheet.locator(".big").inner_text() == f"{2 / log2(3) / IDEAL:.4f}"  # of nDCG@3
         sheet.get_by_label("Measure").select_option("AP")
         sheet.get_by_role("button", name="Next topic").click()
-        assert sheet.get_by_text("Forbidden@3: 0.0000. This measure is not explained rank by rank.").is_visible()
+        sheet.get_by_text("Forbidden@3: 0.0000. This measure is not explained rank by rank.").wait_for()
 
     def test_opens_a_ranking_by_keyboard(self, look, page_file):
         page = look(page_file)
@@ -408,7 +408,7 @@ def test_counts_are_higher_not_better_and_many_runs_pair_by_pair(look, tmp_path)
     page.fill("#find-runs", "gap")
     page.locator('#heat td[data-topic="0"]').click()
     sheet = page.locator("dialog.sheet")
-    assert sheet.get_by_text("NumRet: –. This measure is not explained rank by rank.").is_visible()
+    sheet.get_by_text("NumRet: –. This measure is not explained rank by rank.").wait_for()
 
 
 def test_a_baseline_has_a_table(look, tmp_path):

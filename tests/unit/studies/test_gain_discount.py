@@ -496,6 +496,6 @@ class TestRealData:
     def test_what_holds(self, covid):
         holds = {finding.claim[:30]: finding.holds for finding in covid.findings}
         assert not holds["The optimal discount is less s"]  # flatter at 10, steeper at 20 and 100
-        assert holds["With the optimal discount fewe"]
+        assert holds["The optimal discount needs the"]
         assert holds["At most cutoffs, the optimal g"]
         assert holds["Exponential gains order the ru"]
