@@ -48,7 +48,7 @@ from .pages import report as report
 from .pages.result import Report as Report
 from .results import Note as Note
 from .results import Result as Result
-from .results import Table as Table
+from .tables import Table as Table
 from .tune import threshold as threshold
 from .tune.optimize import optimize as optimize
 from .tune.optimize.result import Optimum as Optimum

@@ -4,43 +4,21 @@ from __future__ import annotations
 
 import html
 import inspect
-import io
-import math
 import re
-import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from gainful.errors import GainfulError, GainfulWarning, MissingExtraError
+from gainful.tables import Table, brief, printable, wrapped
 
 if TYPE_CHECKING:
     import altair
     import pandas
     import polars as pl
 
-Kind = Literal["text", "marks", "score", "share", "count", "level", "p", "signed", "variance", "number", "ratio"]
-# Wide enough for prose, narrow enough to read, where there is no terminal to ask.
-READABLE = 100
-_NOT_WRAPPED = 10_000
-# Many numbers in the name of a measure, such as the discounts that `optimize` finds.
-_LONG_LIST = re.compile(r"\[({0}), ({0}), (?:{0}, ){{3,}}({0})\]".format(r"[-+.\deE]+"))
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    # In the fonts that LaTeX starts with, these would come out as other signs.
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{character: "\\" + character for character in "&%$#_{}"},
-    # pdfLaTeX has no such letters outside of formulas.
-    **{"α": r"$\alpha$", "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$", "Φ": r"$\Phi$", "²": "$^2$"},
-    **{"≤": r"$\leq$", "≥": r"$\geq$", "→": r"$\to$", "−": "$-$", "†": r"$\dagger$", "‡": r"$\ddagger$"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,188 +59,6 @@ def _outside() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gainful":
         level, frame = level + 1, frame.f_back
     return level - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table as people read it."""
-
-    name: str  # of the column of the frame
-    header: str  # what stands above it
-    # How its cells are printed: text, marks (of the column before; superscripts in LaTeX), score (four decimals),
-    # share, count, level (as short as can be), p, signed (with its sign), variance (six decimals), number (six
-    # digits) or ratio (a number that is a text already).
-    kind: Kind
-
-    @property
-    def is_text(self) -> bool:
-        """Whether its cells are words, and stand on the left."""
-        return self.kind in ("text", "marks")
-
-    def cell(self, value: Any) -> str:
-        """A value as text; a dash for what is missing or undefined."""
-        if value is None or (isinstance(value, float) and math.isnan(value)):
-            return "" if self.is_text and value is None else "-"
-        if isinstance(value, bool):
-            return "yes" if value else ""
-        return _PRINTED[self.kind](value)
-
-
-def number(value: float | None, *, whole: bool = False) -> str:
-    """Four decimals as trec_eval, counts without; a dash for what is missing or undefined."""
-    if value is None or math.isnan(value):
-        return "-"
-    text = f"{value:.0f}" if whole and float(value).is_integer() else f"{value:.4f}"
-    return "0.0000" if text == "-0.0000" else text
-
-
-_PRINTED: dict[Kind, Callable[[Any], str]] = {
-    "text": str,
-    "marks": str,
-    "score": number,
-    "share": number,
-    "count": lambda value: number(value, whole=True),
-    "level": "{:g}".format,
-    "p": lambda value: "<0.0001" if value < 0.00005 else number(value),  # never 0.0000, which no p-value is
-    "signed": "{:+z.4f}".format,
-    "variance": "{:.6f}".format,
-    "number": "{:.6g}".format,
-    "ratio": str,
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Table:
-    """A named frame, and how its columns are printed.
-
-    Parameters
-    ----------
-    name
-        What to look it up by, such as ``pairs``.
-    frame
-        The numbers, in full.
-    columns
-        The columns that are printed, in order.
-    title
-        What to say above it.
-    best
-        (row, column of `columns`) of the cells to stand out.
-    prose
-        Whether cells may be broken into lines to fit the screen; numbers and names never are.
-    """
-
-    name: str
-    frame: pl.DataFrame
-    columns: tuple[Column, ...]
-    title: str = ""
-    best: frozenset[tuple[int, int]] = field(default_factory=frozenset)
-    prose: bool = False
-
-    @classmethod
-    def of(cls, name: str, frame: pl.DataFrame, headers: Mapping[str, Any] | None = None, **more: Any) -> Table:
-        """A table of the columns in `headers`: name → header, or (header, kind); all columns if not given.
-
-        A column without a kind is a text, a count or a score by its type.
-        """
-        columns = []
-        for column, header in (headers or {name: name for name in frame.columns}).items():
-            dtype = frame.schema[column]
-            usual: Kind = "score" if dtype.is_float() else "count" if dtype.is_integer() else "text"
-            text, kind = (header, usual) if isinstance(header, str) else header
-            columns.append(Column(column, text, kind))
-        return cls(name=name, frame=frame, columns=tuple(columns), **more)
-
-    def head(self, rows: int) -> Table:
-        """The first rows."""
-        return replace(self, frame=self.frame.head(rows), best=frozenset(c for c in self.best if c[0] < rows))
-
-    def cells(self) -> list[list[str]]:
-        """The rows as people read them."""
-        series = [map(column.cell, self.frame[column.name].to_list()) for column in self.columns]
-        return [list(row) for row in zip(*series, strict=True)]
-
-    def text(self, *, terminal: bool = False) -> str:
-        """Aligned columns; colours only for a terminal, and no cell is cut short but in the midst of many numbers."""
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        width = None if self.prose and terminal else READABLE if self.prose else _NOT_WRAPPED
-        console = Console(file=io.StringIO(), force_terminal=terminal, width=width, highlight=False)
-        grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-        for column in self.columns:
-            justify: Literal["left", "right"] = "left" if column.is_text else "right"
-            grid.add_column(Text(brief(printable(column.header))), justify=justify, no_wrap=not self.prose)
-        for i, row in enumerate(self.cells()):
-            styles = ["bold green" if (i, j) in self.best else "" for j in range(len(row))]
-            grid.add_row(*(Text(brief(printable(cell)), style=style) for cell, style in zip(row, styles, strict=True)))
-        with console.capture() as captured:
-            console.print(grid)
-        above = textwrap.fill(printable(self.title), READABLE) + "\n\n" if self.title else ""
-        return above + "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
-
-    def latex(self) -> str:
-        r"""A booktabs tabular: the document needs \usepackage{booktabs}."""
-        columns = [(j, column) for j, column in enumerate(self.columns) if column.kind != "marks"]
-        marked = [j for j, _ in columns if self.columns[j + 1 : j + 2] and self.columns[j + 1].kind == "marks"]
-        layout = "".join("l" if column.is_text else "r" for _, column in columns)
-        header = " & ".join(_escaped(column.header) for _, column in columns) + r" \\"
-        lines = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", header, r"\midrule"]
-        for i, row in enumerate(self.cells()):
-            cells = []
-            for j, column in columns:
-                cell = _escaped(row[j]) if column.is_text else _latex_number(row[j])
-                cell += _superscript(row[j + 1]) if j in marked else ""
-                cells.append(rf"\textbf{{{cell}}}" if (i, j) in self.best else cell)
-            lines.append(" & ".join(cells) + r" \\")
-        above = [f"% {line}" for line in textwrap.wrap(printable(self.title), READABLE)]
-        return "\n".join([*above, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-    def html(self) -> str:
-        """A plain table element, everything in it escaped."""
-        right = ' style="text-align:right"'
-        align = ["" if column.is_text else right for column in self.columns]
-        headers = [html.escape(brief(printable(column.header))) for column in self.columns]
-        head = "".join(f"<th{a}>{header}</th>" for a, header in zip(align, headers, strict=True))
-        body = []
-        for i, row in enumerate(self.cells()):
-            cells = [html.escape(brief(printable(cell))) for cell in row]
-            bold = [f"<b>{cell}</b>" if (i, j) in self.best else cell for j, cell in enumerate(cells)]
-            body.append("<tr>" + "".join(f"<td{a}>{cell}</td>" for a, cell in zip(align, bold, strict=True)) + "</tr>")
-        caption = f"<caption>{html.escape(printable(self.title))}</caption>" if self.title else ""
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-
-
-def printable(text: str) -> str:
-    """The text with control characters, line ends included, spelled out: names come from files."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-
-
-def wrapped(text: str) -> str:
-    """The text in lines that can be read; no word is broken."""
-    return textwrap.fill(brief(printable(text)), READABLE, break_long_words=False, break_on_hyphens=False)
-
-
-def brief(text: str) -> str:
-    """For people the ends of a long list of numbers say enough; the measure's name in CSV and JSON has them all."""
-    return _LONG_LIST.sub(r"[\1, \2, …, \3]", text)
-
-
-def _latex_number(text: str) -> str:
-    """A number with its sign as a formula, lest - is a hyphen and < another sign; a missing one's dash as it is."""
-    return f"${text[0]}${text[1:]}" if text.startswith(("-", "<")) and len(text) > 1 else text
-
-
-def _superscript(marks: str) -> str:
-    return f"$^{{{_MARKS.get(marks, marks)}}}$" if marks else ""
-
-
-def _escaped(text: str) -> str:
-    escaped = "".join(_LATEX.get(character, character) for character in brief(printable(text)))
-    escaped = re.sub("-(?=-)", "-{}", escaped)  # two in a row would become a dash
-    # After a line end, a bracket or star would be read as an argument of \\\\.
-    return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

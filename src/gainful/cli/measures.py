@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from gainful.cli.output import as_csv, as_json, chosen_format, emit, note, on_terminal
 from gainful.errors import MeasureError
-from gainful.results import Table
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     from gainful.measures import Definition

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
 from gainful.io.encoding import from_utf8
-from gainful.results import printable, wrapped
+from gainful.tables import printable, wrapped
 
 if TYPE_CHECKING:
     from gainful.results import Result

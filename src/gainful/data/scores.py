@@ -12,7 +12,8 @@ import polars as pl
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
-from gainful.results import Kind, Note, Result, Settings, Table, listed, number, plural
+from gainful.results import Note, Result, Settings, listed, plural
+from gainful.tables import Kind, Table, number
 
 if TYPE_CHECKING:
     import altair

@@ -26,7 +26,8 @@ from gainful.ltrf.ranker import SETTINGS, FRanker, threshold_layers
 from gainful.ltrf.settings import Settings, differing
 from gainful.ltrf.targets import Loss, Scale, check_loss
 from gainful.ltrf.training import Splits, evaluate_examples, prepare, repeated_by, settings_of, train_on
-from gainful.results import Note, Result, Table
+from gainful.results import Note, Result
+from gainful.tables import Table
 from gainful.tune import threshold as thresholds
 from gainful.tune.threshold.tradeoff import ThresholdCurve
 from gainful.verbs.compare import compare as compare_runs

@@ -24,7 +24,8 @@ from gainful.ltrf.data import Examples, read_examples
 from gainful.ltrf.settings import Cut, Kind
 from gainful.ltrf.targets import LOSSES, FloatArray, Loss, Scale
 from gainful.ltrf.weights import check_saved
-from gainful.results import Note, Result, Table
+from gainful.results import Note, Result
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     import altair

@@ -19,7 +19,8 @@ from gainful.ltrf.ranker import FRanker
 from gainful.ltrf.settings import Kind
 from gainful.ltrf.targets import check_loss
 from gainful.ltrf.training import prepare, settings_of, tested, train_on
-from gainful.results import Note, Result, Table, listed
+from gainful.results import Note, Result, listed
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     import altair

@@ -18,7 +18,8 @@ from gainful.analyses.topics import topics
 from gainful.errors import DataError, MeasureError, PolicyError
 from gainful.pages.inputs import Inputs
 from gainful.pages.result import own_notes
-from gainful.results import Result, Table
+from gainful.results import Result
+from gainful.tables import Table
 from gainful.tune import threshold
 
 # Runs whose threshold curve is drawn, the best first.

@@ -13,7 +13,8 @@ from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
 from gainful.pages.command import with_output
 from gainful.pages.page import report_page
-from gainful.results import Note, Result, Settings, Table
+from gainful.results import Note, Result, Settings
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     import altair

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gainful.errors import DataError
-from gainful.results import Column, Kind, Table
 from gainful.studies.panels import Axis, panels
+from gainful.tables import Column, Kind, Table
 
 if TYPE_CHECKING:
     import altair

@@ -11,10 +11,11 @@ import polars as pl
 
 from gainful.charts import load_altair, styled
 from gainful.errors import DataError, check_choice
-from gainful.results import Note, Result, Settings, Table, listed, plural
+from gainful.results import Note, Result, Settings, listed, plural
 from gainful.studies.collections import StudyCollection
 from gainful.studies.exhibits import Exhibit, read_paper
 from gainful.studies.findings import Finding
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     import altair

@@ -12,8 +12,9 @@ import polars as pl
 from gainful.analyses.agreement import Correlation
 from gainful.analyses.agreement.chart import map_chart, ranks_chart
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, Table, listed, plural
+from gainful.results import Note, Result, Settings, listed, plural
 from gainful.stats.resample import FloatArray
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     import altair

@@ -13,7 +13,8 @@ from gainful.analyses.boundedness import Lists, Norm
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import check_choice
-from gainful.results import Note, Result, Settings, Table, plural
+from gainful.results import Note, Result, Settings, plural
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     import altair

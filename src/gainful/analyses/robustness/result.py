@@ -17,7 +17,8 @@ from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import check_choice
-from gainful.results import Note, Result, Settings, Table
+from gainful.results import Note, Result, Settings
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     import altair

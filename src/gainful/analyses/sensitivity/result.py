@@ -12,9 +12,10 @@ from gainful.analyses.sensitivity import Method
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.checks import check_share
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, Table, listed, percent, plural
+from gainful.results import Note, Result, Settings, listed, percent, plural
 from gainful.stats.paired import IntArray, pairs
 from gainful.stats.resample import FloatArray
+from gainful.tables import Table
 
 if TYPE_CHECKING:
     import altair

@@ -9,7 +9,8 @@ import polars as pl
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, Table, beside, plural
+from gainful.results import Note, Result, Settings, beside, plural
+from gainful.tables import Table
 from gainful.verbs.per_measure import of_measure, of_others
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import GainfulError, setting
 from gainful.measures import Measure
-from gainful.results import Note, Result, Settings, Table, number, plural
+from gainful.results import Note, Result, Settings, plural
 from gainful.stats.correlation import kendall, rms
+from gainful.tables import Table, number
 
 if TYPE_CHECKING:
     import altair

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gainful.io.atomic import write_atomically
-from gainful.results import Note, Result, Settings, Table
+from gainful.results import Note, Result, Settings
+from gainful.tables import Table
 from gainful.tune.threshold.choose import CLOSE, HeldOut
 from gainful.tune.threshold.tradeoff import ThresholdCurve
 

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from gainful.data.rankings import FloatArray, IntArray
-from gainful.results import Note, Result, Settings, Table
+from gainful.results import Note, Result, Settings
+from gainful.tables import Table
 from gainful.tune.threshold.choose import last_best
 
 if TYPE_CHECKING:

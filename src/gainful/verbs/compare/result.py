@@ -10,10 +10,11 @@ import polars as pl
 
 from gainful.charts import COLOURS, WIDTH, load_altair, styled, tips
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
-from gainful.results import Note, Result, Settings, Table, listed
+from gainful.results import Note, Result, Settings, listed
 from gainful.stats.intervals import mean_interval
 from gainful.stats.paired import CLOSE, rounding
 from gainful.stats.resample import FloatArray
+from gainful.tables import Table
 from gainful.verbs.compare.contrasts import Contrasts, check_margin, checked_alpha
 from gainful.verbs.compare.tables import means_table, movers_tables, pairs_table
 from gainful.verbs.compare.verdict import few_topics, notes, sentences

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from gainful.results import Kind, Table
+from gainful.tables import Kind, Table
 
 if TYPE_CHECKING:
     from gainful.verbs.compare.contrasts import Contrasts

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gainful.charts import load_altair, styled
-from gainful.results import Note, Result, Settings, Table, listed, number
+from gainful.results import Note, Result, Settings, listed
+from gainful.tables import Table, number
 
 if TYPE_CHECKING:
     import altair
