@@ -41,8 +41,8 @@ def printed(tmp_path_factory) -> list[str]:
         path = folder / name
         if path.exists():
             before = path.read_text(encoding="utf-8")
-            assert before.count("\nCOMMANDS = {\n") == 1
-            text = before.replace("\nCOMMANDS = {\n", f"\nCOMMANDS = {{\n{text}")
+            assert before.count("\n_COMMANDS = (\n") == 1
+            text = before.replace("\n_COMMANDS = (\n", f"\n_COMMANDS = (\n{text}")
         path.write_text(text, encoding="utf-8")
     data = [str(TINY / "qrels.txt"), str(TINY / "a.txt"), str(TINY / "b.txt")]
     words = [

@@ -105,7 +105,7 @@ def made(command: Command) -> Callable[..., int | None]:
     function = load(command.function)
     if command.function.startswith("gainful.cli."):
         return function  # it is one
-    shell = load(command.special) if command.special else None
+    shell = load(f"gainful.cli.special:{command.special}") if command.special else None
     options = {option.name: option for option in _options(command, function, shell)}
     texts = {**parameter_texts(Options), **parameter_texts(Policies), **parameter_texts(Dask)}
     for name, hint in _hints(function).items():

@@ -68,9 +68,7 @@ class TrecResult:
             (column.name, topic, value)
             for column in self.columns
             for topic, value in zip(
-                (*self.topics, "all"),
-                (*self.values[column.name], self.summary.get(column.name, "")),
-                strict=True,
+                (*self.topics, "all"), (*self.values[column.name], self.summary.get(column.name, "")), strict=True
             )
             if not isinstance(value, str)
         ]

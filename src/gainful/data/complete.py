@@ -19,12 +19,7 @@ _LARGEST = 1e300
 
 
 def complete_matrices(
-    scores: Scores,
-    *,
-    gaps: Gaps = "error",
-    least_systems: int = 2,
-    least_topics: int = 2,
-    geometric: bool = False,
+    scores: Scores, *, gaps: Gaps = "error", least_systems: int = 2, least_topics: int = 2, geometric: bool = False
 ) -> tuple[ScoreMatrix, ...]:
     """One matrix per measure, without a gap; fewer runs or topics than `least_…` are refused.
 

@@ -124,12 +124,7 @@ def cg(rankings: Rankings, *, cutoff: Cutoff = None, gain: Gain = "linear") -> F
 
 @measure("DCG", bounds=None, expected=True, cite="jarvelin2002", check=_check_discount, contributions=_contributions)
 def dcg(
-    rankings: Rankings,
-    *,
-    cutoff: Cutoff = None,
-    gain: Gain = "linear",
-    discount: Discount = "log2",
-    base: Base = 2.0,
+    rankings: Rankings, *, cutoff: Cutoff = None, gain: Gain = "linear", discount: Discount = "log2", base: Base = 2.0
 ) -> FloatArray:
     """Discounted cumulated gain: gains count less the further down they come.
 
@@ -151,12 +146,7 @@ def dcg(
     bounds=None,
     expected=True,
     cite="jarvelin2002, gienapp2020, carmel2022",
-    presets={
-        "nDCG0": {"norm": "zero"},
-        "nDCGorg": {"norm": "org"},
-        "nDCGmin": {"norm": "min"},
-        "nDCGf": {"norm": "f"},
-    },
+    presets={"nDCG0": {"norm": "zero"}, "nDCGorg": {"norm": "org"}, "nDCGmin": {"norm": "min"}, "nDCGf": {"norm": "f"}},
     check=_check_discount,
     contributions=_contributions,
 )

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 
 def study_page(study: Study) -> str:
-    """The page as text."""
+    """The page as text.
+
+    Parameters
+    ----------
+    study
+        What one of `gainful.studies` gives.
+    """
     need_packages("a page")
     contents = {
         "study": study.name,

@@ -102,11 +102,12 @@ def extended(call: Call, *, extra: int = 0) -> dict[str, Any]:
 def parse(monkeypatch):
     """What `extended` is handed for a command line."""
     module = ModuleType("made_for_tests")
-    module.analysis, module.plain, module.extended = analysis, plain, extended
+    module.analysis, module.plain = analysis, plain
     monkeypatch.setitem(sys.modules, "made_for_tests", module)
+    monkeypatch.setattr("gainful.cli.special.extended", extended, raising=False)
 
     def run(*words: str, of: str = "analysis"):
-        command = made(Command(function=f"made_for_tests:{of}", special="made_for_tests:extended", example=""))
+        command = made(Command("made", f"made_for_tests:{of}", "", special="extended"))
         app = App(print_error=False, exit_on_error=False, result_action="return_value")
         app.default(command)
         return app(list(words))

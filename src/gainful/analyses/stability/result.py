@@ -84,10 +84,7 @@ class Stability(Result):
         first, *others = self.curves
         known = {curve.measure: curve.error[at] for curve in others if not curve.all_tied}
         return self._verdict_of(first, at) + of_others(
-            known,
-            "{:.1%}".format,
-            "By {} the error rate is {}.",
-            "By the other measures the error rate is {} to {}.",
+            known, "{:.1%}".format, "By {} the error rate is {}.", "By the other measures the error rate is {} to {}."
         )
 
     def _verdict_of(self, curve: StabilityCurve, at: int) -> str:

@@ -1,0 +1,377 @@
+"""What some commands do beside calling their function and printing its result, command by command."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from gainful.cli.call import Call, refuse_measures
+from gainful.cli.output import as_csv, as_json, check_targets, chosen_format, emit, note, on_terminal, paragraph
+from gainful.errors import DataError, GainfulError
+from gainful.results import plural
+
+if TYPE_CHECKING:
+    from gainful.data.run import Run
+    from gainful.data.simulate.collection import Collection
+    from gainful.verbs.compare.result import Comparison
+
+# The exit status that says: a run is worse.
+WORSE = 3
+# Topics that `explain` lists, and those that a note names.
+_MOST_TOPICS, _NAMED = 20, 5
+# Endings of a file that say how it is written, not what it holds.
+_FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", ".qrels")
+
+
+def evaluate(call: Call, *, per_topic: bool = False) -> int:
+    """Score runs.
+
+    Parameters
+    ----------
+    per_topic
+        Show the score of every topic, not only the mean.
+    """
+    scores, output = call.result(), call.shown["output"]
+    text: str | None = None
+    match chosen_format(call.shown["format"], output):
+        case "csv":
+            text = as_csv(("run", "measure", "query_id", "score"), scores.long_rows(per_topic=per_topic))
+        case "json":
+            content = scores.to_dict()
+            text = as_json(content if per_topic else {key: content[key] for key in content if key != "scores"})
+        case shape if per_topic:
+            table = scores.topic_table()
+            text = table.latex() if shape == "latex" else table.text(terminal=on_terminal(output))
+    call.show(scores, text)
+    return 1 if scores.failed else 0
+
+
+def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = False, margin: float | None = None) -> int:
+    """Test whether runs really differ.
+
+    Parameters
+    ----------
+    movers
+        How many topics to show per pair, those that moved most first; CSV has them instead of the pairs. For two runs
+        the default is 5, for more it is none.
+    fail_if_worse
+        Exit with status 3 if a run is significantly worse than the baseline on some measure.
+    margin
+        With --fail-if-worse: exit with status 3 if a run could be worse than the baseline by more than this (in units
+        of the score), at confidence 1 - alpha.
+    """
+    baseline = call.own["baseline"]
+    if fail_if_worse and baseline is None:
+        raise GainfulError("--fail-if-worse: expected --baseline RUN, the run that the others must not be worse than")
+    if margin is not None and not fail_if_worse:
+        raise GainfulError(f"--margin {margin:g}: expected --fail-if-worse with it")
+    if movers is not None and movers < 0:
+        raise GainfulError(f"--movers: expected a number of topics of at least 0, got {movers}")
+    if baseline is not None and os.path.isfile(baseline):
+        call = call.changed(baseline=_run_in(baseline, call.files[1:]))
+    if margin is not None:
+        from gainful.verbs.compare.contrasts import check_margin
+
+        check_margin(margin, call.own["alpha"])
+    found = call.result()
+    failures = found.worse(margin)["reason"].to_list() if fail_if_worse else []
+    call.show(found, None if movers is None else _with_movers(call, found, movers))
+    if not fail_if_worse:
+        return 0
+    for remark in found.assumed():
+        note(f"note: {remark}")
+    for reason in failures:
+        note(f"fail: {reason}")
+    if not failures:
+        note(f"pass: {found.passed(margin)}")
+    return WORSE if failures else 0
+
+
+def _run_in(path: str, runs: tuple[str, ...]) -> str:
+    """The name of the run in a file; as given, if that is not among the runs."""
+    from gainful.io.read import entries_of
+
+    for entry in entries_of(list(runs)) if runs else ():
+        if entry.path is not None and os.path.samefile(entry.path, path):
+            return entry.default
+    return path
+
+
+def _with_movers(call: Call, found: Comparison, most: int) -> str:
+    """The result with the topics that moved most: instead of the pairs in CSV, besides all else elsewhere."""
+    import polars as pl
+
+    output, tables = call.shown["output"], found.movers_tables(most)
+    match chosen_format(call.shown["format"], output):
+        case "csv":
+            frame = pl.concat(table.frame for table in tables)
+            return as_csv(frame.columns, frame.iter_rows())
+        case "json":
+            rows = [row for table in tables for row in table.frame.to_dicts()]
+            return as_json({"movers": rows, **found.to_dict()})
+        case shape:
+            shown = (*(table for table in found.compact() if table.name != "movers"), *(tables if most else ()))
+            if shape == "latex":
+                return "\n".join(table.latex() for table in shown)
+            parts = [table.text(terminal=on_terminal(output)) for table in shown]
+            return "\n".join([*paragraph(found.verdict()), *parts])
+
+
+def explain(call: Call, *, topic: str | None = None) -> None:
+    """Show how the score of one topic comes about.
+
+    Parameters
+    ----------
+    topic
+        The topic. Without it, all topics and their scores are listed, the worst first.
+    """
+    if topic is not None:
+        call.show(call.changed(topic=topic).result())
+        return
+    if call.shown["chart"] is not None:
+        raise GainfulError(f"--chart {call.shown['chart']}: expected --topic with it, the topic to draw")
+    from gainful.io.read import read_run
+    from gainful.verbs.evaluate import evaluate
+
+    qrels, run = call.files
+    scores = evaluate(qrels, read_run(run), call.own["measure"], **call.shared)
+    table = scores.worst_topics()
+    output = call.shown["output"]
+    match chosen_format(call.shown["format"], output):
+        case "json":
+            rows = dict(table.frame.rows())
+            text = as_json({"measure": scores.measures[0], "run": scores.systems[0], "topics": rows})
+        case "csv":
+            text = as_csv(("query_id", "score"), table.frame.rows())
+        case "latex":
+            text = table.latex()
+        case _:
+            text = table.head(_MOST_TOPICS).text(terminal=on_terminal(output))
+            if table.frame.height > _MOST_TOPICS:
+                note(f"note: the {_MOST_TOPICS} worst of {table.frame.height} topics; --format csv has them all")
+    emit(text, output)
+    worst = shlex.quote(str(table.frame.row(0)[0]))
+    note(f"To explain one of these topics, add --topic, such as: --topic {worst}")
+
+
+def report(call: Call, *, output: Path = Path("report.html")) -> None:
+    """Put everything on one page.
+
+    Parameters
+    ----------
+    output
+        The page: a name that ends in .html. It opens without a network, and can be sent as it is.
+    """
+    from gainful.pages.result import check_page_path
+
+    check_page_path(output)
+    found = call.result()
+    replaced = output.exists()
+    found.save(output)
+    emit("".join(f"{line}\n" for sentence in found.findings() for line in paragraph(sentence)[:1]))
+    for remark in found.notes():
+        note(f"note: {remark.text}")
+    note(str(found.settings))
+    note(f"{'replaced' if replaced else 'written to'} {output}: open it in a browser")
+
+
+def study(
+    call: Call,
+    *,
+    collection: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
+    page: Path | None = None,
+) -> None:
+    """Reproduce a paper's experiments.
+
+    Parameters
+    ----------
+    collection
+        A collection by name, as NAME=QRELS:RUNS, where RUNS is a file, a folder or a glob, or as NAME=QRELS for what
+        needs no runs; may be repeated. Without any, and without files, the study runs on a simulated collection.
+    page
+        Write all tables, figures and findings into this file, a page (.html) that opens without a network.
+    """
+    if page is not None:
+        from gainful.pages.result import check_page_path
+
+        check_page_path(page, "a page")
+    given = _collections(call.files, collection)
+    targets = [path for path in (call.shown["output"], call.shown["chart"], page) if path is not None]
+    check_targets(targets, [path for pair in given.values() for path in pair if isinstance(path, str)])
+    found = call.with_words(collections=given or None).result()
+    call.show(found)
+    if page is not None:
+        from gainful.io.atomic import write_atomically
+        from gainful.pages.study_page import study_page
+
+        write_atomically(page, study_page(found).encode())
+        note(f"page: {page}")
+
+
+def _collections(files: tuple[str, ...], named: tuple[str, ...]) -> dict[str, tuple[Any, Any]]:
+    """By name, the judgments and runs."""
+    found: dict[str, tuple[Any, Any]] = {}
+    if files:
+        refuse_measures(list(files[1:]))
+        found[_name(files[0])] = (files[0], list(files[1:]))
+    for text in named:
+        name, pair = _collection(text)
+        if name in found:
+            raise DataError(f"--collection {text}: there is a collection {name!r} already; give it another name")
+        found[name] = pair
+    return found
+
+
+def _collection(text: str) -> tuple[str, tuple[str, str | tuple[()]]]:
+    """NAME=QRELS:RUNS or NAME=QRELS; of several colons the first after which the judgments are a file."""
+    name, equals, rest = text.partition("=")
+    if not (name and equals and rest.strip(":")):
+        raise DataError(f"--collection {text}: expected NAME=QRELS:RUNS, such as web=qrels.txt:runs/, or NAME=QRELS")
+    places = [at for at, character in enumerate(rest) if character == ":" and 0 < at < len(rest) - 1]
+    if not places or os.path.exists(rest):
+        return name, (rest, ())
+    at = next((place for place in places if os.path.exists(rest[:place])), places[0])
+    return name, (rest[:at], rest[at + 1 :])
+
+
+def _name(path: str) -> str:
+    """What to call a collection after the file of its judgments: its name, or that of the folder of a qrels.txt."""
+    from gainful.io.compression import split_compression
+
+    base = split_compression(Path(path))[0]
+    name = base.stem if base.suffix.lower() in _FORMATS else base.name
+    return base.parent.name or name if name == "qrels" else name
+
+
+def apply(call: Call, *, output: Path) -> None:
+    """Cut a run.
+
+    Parameters
+    ----------
+    output
+        Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
+        .gz, .zst, .bz2 and .xz may follow.
+    """
+    from gainful.io.read import read_run
+    from gainful.io.write import write_run
+
+    whole, other = read_run(call.word["run"]), call.own["filter_run"]
+    scored = whole if other is None else read_run(other)
+    kept = call.function(whole, **{**call.own, "filter_run": None if other is None else scored})
+    try:
+        write_run(kept, _place(output))
+    except DataError as error:
+        if len(kept) or not len(whole):
+            raise
+        raise DataError(f"{error}. Nothing is left of it: {_out_of_reach(whole, scored)}") from None
+    note(f"{output}: {len(kept)} of {len(whole)} documents{_emptied(whole, kept)}")
+
+
+def score(call: Call, *, output: Path) -> None:
+    """Rank documents with an f-ranker.
+
+    Parameters
+    ----------
+    output
+        Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
+        .gz, .zst, .bz2 and .xz may follow.
+    """
+    from gainful.cli.progress import bars
+    from gainful.io.write import write_run
+    from gainful.ltrf.data import read_examples
+
+    examples = read_examples(Path(call.word["data"]), labelled=False)
+    with bars():
+        run = call.function(Path(call.word["ranker"]), examples, **call.own)
+    write_run(run, _place(output))
+    topics = len(examples.queries)
+    empty = topics - len(run.topics)
+    note(f"{output}: {len(run)} of {len(examples)} documents; nothing for {empty} of {topics} topics")
+
+
+def _place(output: Path) -> Path:
+    """Where a run is written to: - is the screen."""
+    return Path("/dev/stdout") if str(output) == "-" else output
+
+
+def _emptied(whole: Run, kept: Run) -> str:
+    """The topics that have nothing left."""
+    some = set(kept.topics)
+    empty = [topic for topic in whole.topics if topic not in some]
+    if not empty:
+        return ""
+    names = ", ".join(empty[:_NAMED]) + (", …" if len(empty) > _NAMED else "")
+    return f"; nothing left for {len(empty)} of {len(whole.topics)} topics ({names})"
+
+
+def _out_of_reach(run: Run, scored: Run) -> str:
+    """Why a cut leaves nothing; `scored` has the scores that the threshold is on."""
+    highest = scored.frame.join(run.frame, on=["query_id", "doc_id"], how="semi")["score"].to_numpy().max()
+    return f"no score of run {scored.name!r} reaches the threshold; the highest is {highest}"
+
+
+def simulate(call: Call, *, folder: Path) -> None:
+    """Make a test collection.
+
+    Parameters
+    ----------
+    folder
+        A new or empty folder: gets qrels.txt, runs/*.txt and collection.json, which has settings and systems.
+    """
+    refuse_if_occupied(folder)
+    collection = call.function(**call.own)
+    write_collection(collection, folder)
+    note(str(collection))
+    note(f"written to {folder}: qrels.txt, {plural(len(collection.runs), 'file')} in runs, collection.json")
+
+
+def refuse_if_occupied(folder: Path) -> None:
+    """Raise if there is anything at that place that writing would destroy."""
+    if folder.is_dir():
+        if os.path.samefile(folder, os.curdir):  # which is renamed in the end, and nobody can stay in what is gone
+            raise DataError(f"{folder}: expected a folder to be made, got the one you are in: name one inside of it")
+        if any(folder.iterdir()):
+            raise DataError(
+                f"{folder}: expected a new or empty folder, got one with files in it: name another, or remove it"
+            )
+    elif folder.exists():
+        raise DataError(f"{folder}: expected a new or empty folder, got a file: name another")
+
+
+def write_collection(collection: Collection, folder: Path) -> None:
+    """Write qrels, runs and settings: the folder appears with all of them, or not at all."""
+    from gainful.io.write import write_qrels, write_run
+
+    with _appearing(folder) as draft:
+        write_qrels(collection.qrels, draft / "qrels.txt")
+        (draft / "runs").mkdir()
+        for run in collection.runs:
+            write_run(run, draft / "runs" / f"{run.name}.txt")
+        (draft / "collection.json").write_text(as_json(collection.to_dict()), encoding="utf-8")
+
+
+@contextmanager
+def _appearing(folder: Path) -> Iterator[Path]:
+    """A folder beside the wanted one, renamed to it in the end, removed if anything goes wrong."""
+    wanted, folder = folder, folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = folder.with_name(f".{folder.name}-{os.getpid()}")
+    try:
+        draft.mkdir()
+    except OSError as error:
+        raise DataError(f"{wanted}: cannot be made: {error.strerror}") from None
+    try:
+        yield draft
+        if folder.exists():
+            folder.rmdir()  # raises if it has been filled meanwhile
+        draft.rename(folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
