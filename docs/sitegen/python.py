@@ -30,7 +30,7 @@ PAGES = {
     "reports": ("Report and studies", ("pages", "studies")),
     "measures": ("Name, define and check measures", ("measures",)),
     "data": ("Data and files", ("data", "io", "engine")),
-    "rest": ("Results, charts and errors", ("results", "charts", "errors")),
+    "rest": ("Results, charts and errors", ("results", "tables", "charts", "errors")),
 }
 WIDTH = 88
 
