@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
-from gainful.results import drawable
-
-if TYPE_CHECKING:
-    import altair
+from gainful.results import Chart, drawable
 
 # Okabe & Ito's colours: told apart by readers who do not see all colours, and in print.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442")
@@ -34,7 +31,7 @@ def load_altair() -> Any:
     return altair
 
 
-def styled(chart: Any, title: str) -> altair.TopLevelMixin:
+def styled(chart: Any, title: str) -> Chart:
     """The chart in the house's look; `title` says what is seen, in a few words."""
     alt = load_altair()
     done = chart.copy(deep=False)  # each `configure_…` would copy all of it
@@ -47,7 +44,7 @@ def styled(chart: Any, title: str) -> altair.TopLevelMixin:
         title=alt.TitleConfig(anchor="start", fontSize=14),
         legend=alt.LegendConfig(labelLimit=240),
     )
-    finished: altair.TopLevelMixin = done
+    finished: Chart = done
     return finished
 
 
@@ -58,7 +55,7 @@ def tips(*columns: str | Sequence[str]) -> list[Any]:
     return [alt.Tooltip(**dict(zip(names, column, strict=False))) for column in given]
 
 
-def save_chart(chart: altair.TopLevelMixin, path: str | Path) -> None:
+def save_chart(chart: Chart, path: str | Path) -> None:
     """Write a chart to a file: .html (opens without a network), .svg, .png, .pdf or .json (Vega-Lite).
 
     Parameters

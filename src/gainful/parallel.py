@@ -9,42 +9,26 @@ from gainful.progress import track
 
 Shared = TypeVar("Shared")
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+Done = TypeVar("Done")
 
 
 class Apply(Protocol):
-    """Goes through pieces of work."""
+    """Goes through pieces of work.
+
+    The function is at the top of a module, where another process can find it; the `total` items are small. What all of
+    them share is sent once to where the work is done. A progress bar shows the label.
+    """
 
     def __call__(
-        self,
-        function: Callable[[Shared, Item], Result],
-        items: Iterable[Item],
-        *,
-        shared: Shared,
-        total: int,
-        label: str,
-    ) -> Iterator[Result]:
-        """`function(shared, item)` of every item, in their order.
-
-        Parameters
-        ----------
-        function
-            Defined at the top of a module, so that another process can find it.
-        items
-            What differs from one piece of work to the next, small.
-        shared
-            What is the same for all, sent to where the work is done once.
-        total
-            How many items there are.
-        label
-            What is being done, for a progress bar.
-        """
+        self, function: Callable[[Shared, Item], Done], items: Iterable[Item], *, shared: Shared, total: int, label: str
+    ) -> Iterator[Done]:
+        """`function(shared, item)` of every item, in their order."""
         ...
 
 
 def here(
-    function: Callable[[Shared, Item], Result], items: Iterable[Item], *, shared: Shared, total: int, label: str
-) -> Iterator[Result]:
+    function: Callable[[Shared, Item], Done], items: Iterable[Item], *, shared: Shared, total: int, label: str
+) -> Iterator[Done]:
     """One after another, in this process."""
     for item in track(items, total, label):
         yield function(shared, item)

@@ -26,17 +26,7 @@ _tracker: ContextVar[Tracker] = ContextVar("tracker", default=_unseen)
 
 
 def track(steps: Iterable[T], total: int, label: str) -> Iterable[T]:
-    """Go through `steps`, telling whoever asked by `tracked_by`; nobody by default.
-
-    Parameters
-    ----------
-    steps
-        What is worked on, one after another.
-    total
-        How many there are.
-    label
-        What is being done, such as 'Resampling'.
-    """
+    """Go through `total` steps of work called `label`, telling whoever asked by `tracked_by`; nobody by default."""
     return _tracker.get()(steps, total, label)
 
 

@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gainful.errors import GainfulError, GainfulWarning, MissingExtraError
 from gainful.tables import Table, brief, printable, wrapped
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas
     import polars as pl
 
+Chart: TypeAlias = "altair.TopLevelMixin"
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -134,7 +135,7 @@ class Result:
         """Everything there is to read, in the order to read it."""
         raise NotImplementedError
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """What people would rather look at."""
         raise NotImplementedError
 

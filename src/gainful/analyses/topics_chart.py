@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
-
-if TYPE_CHECKING:
-    import altair
+from gainful.results import Chart
 
 
 def topics_chart(
@@ -24,7 +20,7 @@ def topics_chart(
     goal: tuple[float, str],
     title: str,
     interval: tuple[str, str, str] | None = None,
-) -> altair.TopLevelMixin:
+) -> Chart:
     """A quantity against the number of topics.
 
     `curve` and `observed` have measure, topics and the column `value` (and the ends of its interval): the lines, and

@@ -25,29 +25,16 @@ _READ = ("scores", "filter_run", "cut", "validation", "test", "examples", "also"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What a command line asks for.
-
-    Parameters
-    ----------
-    function
-        What is called.
-    word, own, settings
-        Its parameters by name: those without an option, those with one, and those of its dataclass of settings.
-    shared
-        What judgments, runs and engines come with, where it is not the default.
-    shown
-        format, output, chart and save.
-    check_save
-        Refuses a place that the result cannot be saved to.
-    """
+    """What a command line asks for."""
 
     function: Callable[..., Any]
+    # Its parameters by name: those without an option, those with one, and those of its dataclass of settings.
     word: Mapping[str, Any]
     own: Mapping[str, Any]
     settings: Mapping[str, Any]
-    shared: Mapping[str, Any]
-    shown: Mapping[str, Any]
-    check_save: Callable[[Path], None] | None = None
+    shared: Mapping[str, Any]  # what judgments, runs and engines come with, where it is not the default
+    shown: Mapping[str, Any]  # format, output, chart and save
+    check_save: Callable[[Path], None] | None = None  # refuses a place that the result cannot be saved to
 
     @property
     def files(self) -> tuple[str, ...]:

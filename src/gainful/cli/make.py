@@ -57,28 +57,15 @@ _WRITTEN = ("output", "chart", "page", "save")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Option:
-    """A parameter of a command.
+    """A parameter of a command."""
 
-    Parameters
-    ----------
-    name
-        As in Python.
-    hint
-        Its type, as cyclopts takes it.
-    default
-        Its value where it is not given; `inspect.Parameter.empty` if it must be.
-    owner
-        Who takes it: ``word`` and ``own`` the function, ``shared`` what reads and joins, ``settings`` a dataclass of
-        the function's, ``shell`` the command's own function, ``shown`` what prints.
-    word
-        Whether it stands without an option.
-    """
-
-    name: str
-    hint: Any
-    default: Any
+    name: str  # as in Python
+    hint: Any  # its type, as cyclopts takes it
+    default: Any  # its value where it is not given; `inspect.Parameter.empty` if it must be
+    # Who takes it: ``word`` and ``own`` the function, ``shared`` what reads and joins,
+    # ``settings`` a dataclass of the function's, ``shell`` the command's own function, ``shown`` what prints.
     owner: str
-    word: bool = False
+    word: bool = False  # whether it stands without an option
 
     def parameter(self, text: str) -> inspect.Parameter:
         """As a parameter of a signature."""

@@ -66,15 +66,7 @@ def on_terminal(output: Path | None) -> bool:
 
 
 def check_targets(targets: Iterable[Path], inputs: Iterable[str | Path]) -> None:
-    """Refuse, before any work, to write over what is read, to no folder, or twice to the same file.
-
-    Parameters
-    ----------
-    targets
-        What will be written.
-    inputs
-        Files, folders and patterns that will be read.
-    """
+    """Refuse, before any work, to write over what is read (files, folders, patterns), to no folder, or twice."""
     inputs = list(inputs)
     seen: set[Path] = set()
     for target in targets:

@@ -21,11 +21,8 @@ class Ended(BaseException):
 def start() -> int:
     """Run the command line of this process; Ctrl-C ends it quietly while it is still being imported, too.
 
-    Returns
-    -------
-    int
-        0, when all went well; otherwise the process ends here. After SIGINT, SIGTERM or SIGHUP it ends by that signal,
-        which shells report as 130, 143 or 129, so that a loop over many commands ends with the one interrupted.
+    Returns 0 when all went well; otherwise the process ends here. After SIGINT, SIGTERM or SIGHUP it ends by that
+    signal, which shells report as 130, 143 or 129, so that a loop over many commands ends with the one interrupted.
     """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has but one of them

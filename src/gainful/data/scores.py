@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -12,11 +12,8 @@ import polars as pl
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
-from gainful.results import Note, Result, Settings, listed, plural
+from gainful.results import Chart, Note, Result, Settings, listed, plural
 from gainful.tables import Kind, Table, number
-
-if TYPE_CHECKING:
-    import altair
 
 Summary = Literal["mean", "sum", "gmean"]
 # trec_eval's floor under a geometric mean: one topic of 0 must not decide it alone.
@@ -353,7 +350,7 @@ class Scores(Result):
             text = f"Topics of a run without judgments are ignored: {_some(ignored)}."
             yield Note("ignored-topics", next(iter(ignored)), text)
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """One dot per run and measure: its mean, the best run by the first measure on top."""
         from gainful.charts import COLOURS, WIDTH, load_altair, styled
 

@@ -10,35 +10,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from gainful.engine.options import Dask, Engine
 from gainful.errors import GainfulError
 from gainful.parallel import Apply, here
 
+if TYPE_CHECKING:
+    from gainful.engine.cluster import Cluster
+
 __all__ = ["Dask", "Engine", "Work", "open_engine"]
-
-
-class Work(Protocol):
-    """What does the work."""
-
-    @property
-    def at_once(self) -> int:
-        """How many pieces are worked on at the same time."""
-
-    @property
-    def map(self) -> Apply:
-        """Go through pieces of work; see `gainful.parallel.Apply`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Local:
     """One piece after another, in this process."""
 
-    at_once: int = 1
+    at_once: int = 1  # how many pieces are worked on at the same time
     map: Apply = here
 
 
+Work: TypeAlias = "Local | Cluster"
 _opened: ContextVar[tuple[Dask, Work] | None] = ContextVar("opened", default=None)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Shared = TypeVar("Shared")
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+Done = TypeVar("Done")
 
 # Seconds until a scheduler must have answered, and until the first of its workers must be there.
 ANSWER, FIRST_WORKER = 5, 30
@@ -212,14 +212,8 @@ class Cluster:
         return max(1, threads)
 
     def map(
-        self,
-        function: Callable[[Shared, Item], Result],
-        items: Iterable[Item],
-        *,
-        shared: Shared,
-        total: int,
-        label: str,
-    ) -> Iterator[Result]:
+        self, function: Callable[[Shared, Item], Done], items: Iterable[Item], *, shared: Shared, total: int, label: str
+    ) -> Iterator[Done]:
         """The results in the order of the items; see `gainful.parallel.Apply`."""
         import dask
         from distributed import as_completed
@@ -231,7 +225,7 @@ class Cluster:
             held = self.client.submit(_held, shared, pure=False)
         todo = enumerate(_batches(iter(items), size))
         finished = as_completed(loop=self.client.loop)
-        places: dict[Future[list[Result]], int] = {}
+        places: dict[Future[list[Done]], int] = {}
         handed_on = 0
 
         def submit() -> None:
@@ -240,7 +234,7 @@ class Cluster:
                 places[task] = place
                 finished.add(task)
 
-        done: dict[int, Future[list[Result]]] = {}
+        done: dict[int, Future[list[Done]]] = {}
         submit()
         for task in track(finished, -(-total // size), label):
             done[places.pop(task)] = task
@@ -270,8 +264,8 @@ def _held(shared: Shared) -> Shared:
 
 
 def _perform(
-    expected: dict[str, str], function: Callable[[Shared, Item], Result], shared: Shared, items: list[Item]
-) -> list[Result]:
+    expected: dict[str, str], function: Callable[[Shared, Item], Done], shared: Shared, items: list[Item]
+) -> list[Done]:
     """What a worker does: checks itself, since workers may join at any time, then works."""
     if versions() != expected:
         from distributed import get_worker

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled, tips
-
-if TYPE_CHECKING:
-    import altair
+from gainful.results import Chart
 
 # How many of the runs that moved most are named.
 _NAMED = 5
@@ -22,9 +20,7 @@ _PLACES: dict[str, dict[str, Any]] = {
 }
 
 
-def ranks_chart(
-    first: str, second: str, moves: Sequence[tuple[str, float, float]], *, title: str
-) -> altair.TopLevelMixin:
+def ranks_chart(first: str, second: str, moves: Sequence[tuple[str, float, float]], *, title: str) -> Chart:
     """The rank of each run by two measures; `moves` are runs and their two ranks, those that moved most first."""
     alt = load_altair()
     labels = [system if at < _NAMED and one != other else "" for at, (system, one, other) in enumerate(moves)]
@@ -58,9 +54,7 @@ def ranks_chart(
     return styled(alt.layer(same, points, *names).properties(width=HEIGHT * 1.3, height=HEIGHT * 1.3), title)
 
 
-def map_chart(
-    frame: pl.DataFrame, *, what: str, high_is_far: bool, ends: tuple[str, str], title: str
-) -> altair.TopLevelMixin:
+def map_chart(frame: pl.DataFrame, *, what: str, high_is_far: bool, ends: tuple[str, str], title: str) -> Chart:
     """One cell per pair of measures, the number in it.
 
     `frame` has measure, other, value, low, high: one row per cell, measures in the order they are first named in. A

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, astuple, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,12 +12,9 @@ import polars as pl
 from gainful.analyses.agreement import Correlation
 from gainful.analyses.agreement.chart import map_chart, ranks_chart
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, listed, plural
+from gainful.results import Chart, Note, Result, Settings, listed, plural
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 # What people read.
 _TITLES: dict[Correlation, str] = {
@@ -270,7 +267,7 @@ class Agreement(Result):
         """Long: measure, other, correlation, value, resampled_low, resampled_high; one row per pair and coefficient."""
         return pl.DataFrame(map(asdict, self.pairs)).rename({"first": "measure", "second": "other"})
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """Of two measures the ranks of all runs; of more a map of how far each two agree."""
         if len(self.measures) == 2:
             first, second = self.measures

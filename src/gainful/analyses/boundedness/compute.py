@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,8 @@ from gainful.analyses.boundedness.result import Boundedness
 from gainful.data.align import align
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
-from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, Rankings
-from gainful.data.run import Run
+from gainful.data.run import RUN_SCHEMA, Run
 from gainful.errors import DataError, MeasureError
 from gainful.io.read import read_qrels
 from gainful.measures import REGISTRY
@@ -43,11 +42,13 @@ def bounds_of(
     else:
         judgments = read_qrels(qrels)
         given = policies_of(options)
-        nothing = align(judgments, [_no_run(judgments)], Policies(duplicates=given.duplicates))
+        no_run = Run(pl.DataFrame(schema=RUN_SCHEMA), name="none")  # ranges need judgments alone
+        nothing = align(judgments, [no_run], Policies(duplicates=given.duplicates))
         rankings = replace(nothing, policies=given)
     gain, weight = parameters[0]["gain"], parameters[0]["discount"]
     value = gains_of(rankings.grades, gain)  # type: ignore[arg-type]
-    bounds = [_bounds(rankings, value, _weights(rankings, setting)) for setting in parameters]
+    weights: Any = [(weight, depth(rankings), setting["cutoff"]) for setting in parameters]
+    bounds = [_bounds(rankings, value, discounts(*given)) for given in weights]
     ideal, worst, ideal_sublist, worst_sublist, size, achieved = (np.stack(part) for part in zip(*bounds, strict=True))
     if not np.isfinite(size).all():
         raise MeasureError("these gains and discounts add up to more than a number can hold: use smaller ones")
@@ -94,11 +95,6 @@ def _checked(gains: object, discount: object, cutoff: object) -> dict[str, Value
     return measure.parameters
 
 
-def _weights(rankings: Rankings, setting: Mapping[str, Value]) -> FloatArray:
-    cutoff = int(setting["cutoff"])  # type: ignore[arg-type]
-    return discounts(setting["discount"], depth(rankings), cutoff)  # type: ignore[arg-type]
-
-
 def _bounds(rankings: Rankings, value: FloatArray, weight: FloatArray) -> tuple[FloatArray, ...]:
     """I, W, I_f, W_f, the size of the gains, all per topic; and the DCG per row."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -110,12 +106,6 @@ def _bounds(rankings: Rankings, value: FloatArray, weight: FloatArray) -> tuple[
             best_ordering(rankings, np.abs(value), weight),
             rankings.sum(rankings.of_grade(value) * rankings.weights(weight)),
         )
-
-
-def _no_run(qrels: Qrels) -> Run:
-    """A run that returns nothing: ranges need judgments alone."""
-    frame = qrels.frame.clear().select("query_id", "doc_id").with_columns(score=pl.lit(None, pl.Float64))
-    return Run(frame, name="none")
 
 
 def _plain(value: Value) -> str:

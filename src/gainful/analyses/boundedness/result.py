@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -13,11 +13,8 @@ from gainful.analyses.boundedness import Lists, Norm
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import check_choice
-from gainful.results import Note, Result, Settings, plural
+from gainful.results import Chart, Note, Result, Settings, plural
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 NORMS: tuple[Norm, ...] = get_args(Norm)
 LISTS: tuple[Lists, ...] = get_args(Lists)
@@ -233,7 +230,7 @@ class Boundedness(Result):
         content = {name: frame.to_dicts() for name, frame in tables.items()}
         return {**content, "label_gains": gains, "unused_labels": list(self.unused)}
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """Topics by how low nDCG_org can fall, one line per cutoff, with rules at 0 and -1."""
         alt = load_altair()
         frame = (

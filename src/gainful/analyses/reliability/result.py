@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,14 +13,11 @@ import polars as pl
 from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_share, check_sizes
 from gainful.errors import check_choice
-from gainful.results import Note, Result, Settings, beside, plural
+from gainful.results import Chart, Note, Result, Settings, beside, plural
 from gainful.stats.anova import reliability_of
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table
 from gainful.verbs.per_measure import of_measure, of_others
-
-if TYPE_CHECKING:
-    import altair
 
 Coefficient = Literal["phi", "erho2"]
 _COEFFICIENTS: tuple[Coefficient, ...] = ("erho2", "phi")
@@ -239,7 +236,7 @@ class Reliability(Result):
             frames.append(pl.DataFrame(columns))
         return pl.concat(frames)
 
-    def chart(self, coefficient: Coefficient = "phi") -> altair.TopLevelMixin:
+    def chart(self, coefficient: Coefficient = "phi") -> Chart:
         """A coefficient against the number of topics, with its interval; a dot where the data are."""
         check_choice("coefficient", coefficient, _TITLES)
         _, low, high = _ends(coefficient)

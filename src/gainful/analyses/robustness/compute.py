@@ -193,7 +193,7 @@ def depleted(
     data += [plural(judgments, "judgment"), plural(len(first), "pair")]
     return Robustness(
         measures=full.measures,
-        cutoffs=tuple(_cutoff(measure) for measure in chosen),
+        cutoffs=tuple(measure.cutoff for measure in chosen),
         levels=steps,
         systems=rankings.systems,
         taus=taus,
@@ -225,11 +225,6 @@ def _joined(qrels: Any, runs: Any, measures: Sequence[Measure], options: Depleti
         raise DataError(f"expected at least 2 runs, whose order can change, got 1: {rankings.systems[0]}")
     late: Any = {name: options[name] for name in (*LATE_POLICIES, "unjudged") if name in options}  # type: ignore[literal-required]
     return rankings, replace(rankings.policies, **late)
-
-
-def _cutoff(measure: Measure) -> int | None:
-    cutoff = measure.parameters.get("cutoff")
-    return cutoff if isinstance(cutoff, int) else None
 
 
 def _weighted(rankings: Rankings, weights: Sequence[float], rel: float) -> list[Measure]:

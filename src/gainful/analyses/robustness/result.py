@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -17,11 +17,8 @@ from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import check_choice
-from gainful.results import Note, Result, Settings
+from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 Curve = Literal["tau", "accuracy"]
 
@@ -229,7 +226,7 @@ class Robustness(Result):
             "pairs": self.pairs,
         }
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """τ against the level, one line per measure with its interval; runs keep their order above the rule at .9."""
         alt = load_altair()
         by_depth, confidence = self.by_depth(), f"{self.settings['confidence']:.0%}"

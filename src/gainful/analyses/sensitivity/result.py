@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,13 +12,10 @@ from gainful.analyses.sensitivity import Method
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.checks import check_share
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, listed, percent, plural
+from gainful.results import Chart, Note, Result, Settings, listed, percent, plural
 from gainful.stats.paired import IntArray, pairs
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 # Levels that papers report.
 LEVELS = (0.01, 0.05, 0.1)
@@ -204,7 +201,7 @@ class Sensitivity(Result):
             "pairs": self.to_frame().to_dicts(),
         }
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """The ASL curve of every measure and method: the lower, the more pairs are told apart."""
         alt = load_altair()
         frames = []

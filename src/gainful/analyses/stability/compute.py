@@ -36,9 +36,8 @@ def computed(scores: Scores, settings: Settings, work: Work) -> Stability:
         for measure in range(len(complete.measures))
     )
     todo = [(measure, size) for measure in range(len(complete.measures)) for size in chosen]
-    rates = work.map(
-        _rates, todo, shared=_Draws(complete, place, settings["by"], fuzz), total=len(todo), label="Drawing topics"
-    )
+    draws = _Draws(complete, place, settings["by"], fuzz)
+    rates = work.map(_Draws.rates, todo, shared=draws, total=len(todo), label="Drawing topics")
     found = dict(zip(todo, rates, strict=True))
     return Stability(
         curves=tuple(
@@ -84,12 +83,11 @@ class _Draws:
     by: By
     fuzz: tuple[_Fuzz, ...]
 
-
-def _rates(draws: _Draws, which: tuple[int, int]) -> tuple[float, float]:
-    """Error rate and share of ties of a measure, at a size."""
-    measure, size = which
-    compare = _by_mean if draws.by == "mean" else _by_topic
-    return compare(draws.complete, measure, draws.place < size, draws.fuzz[measure])
+    def rates(self, which: tuple[int, int]) -> tuple[float, float]:
+        """Error rate and share of ties of a measure, at a size."""
+        measure, size = which
+        compare = _by_mean if self.by == "mean" else _by_topic
+        return compare(self.complete, measure, self.place < size, self.fuzz[measure])
 
 
 def _by_mean(complete: CompleteScores, measure: int, drawn: BoolArray, fuzz: _Fuzz) -> tuple[float, float]:
@@ -126,8 +124,7 @@ def _by_topic(complete: CompleteScores, measure: int, drawn: BoolArray, fuzz: _F
 
 def _places(topics: int, draws: int, seed: int) -> NDArray[np.int64]:
     """Draws × topics: the place of each topic in the random order of the draw, from 0."""
-    rng = generator(seed)
-    orders = rng.permuted(np.broadcast_to(np.arange(topics), (draws, topics)), axis=1)
+    orders = generator(seed).permuted(np.broadcast_to(np.arange(topics), (draws, topics)), axis=1)
     return np.argsort(orders, axis=1)
 
 

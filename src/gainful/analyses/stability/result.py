@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, beside, plural
+from gainful.results import Chart, Note, Result, Settings, beside, plural
 from gainful.tables import Table
 from gainful.verbs.per_measure import of_measure, of_others
-
-if TYPE_CHECKING:
-    import altair
 
 # Error rates that one may be content with; the verdict speaks of the middle one.
 _RATES = (0.1, 0.05, 0.02)
@@ -163,7 +160,7 @@ class Stability(Result):
             for one in self.curves
         )
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """The error rate against the number of topics, one line per measure: the lower, the more stable."""
         alt = load_altair()
         lines = (

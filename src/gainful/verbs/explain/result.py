@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from gainful.charts import load_altair, styled
-from gainful.results import Note, Result, Settings, listed
+from gainful.results import Chart, Note, Result, Settings, listed
 from gainful.tables import Table, number
-
-if TYPE_CHECKING:
-    import altair
 
 # A longer ranking is printed without the ranks below the first that gain nothing, and in no more lines than that.
 _ALL_RANKS, _MOST_RANKS = 20, 40
@@ -122,7 +119,7 @@ class Explanation(Result):
             notes.append(Note("losses-left-out", self.topic, text))
         return tuple(notes)
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """What the documents with the largest losses won, and what they could have won."""
         alt = load_altair()
         rows = self._counted().head(_MOST_LOSSES).select("doc_id", "label", "rank", "won", "best", "lost")
