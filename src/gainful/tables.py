@@ -7,14 +7,15 @@ import io
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    import polars as pl
+from gainful import _polars as pl
 
 Kind = Literal["text", "marks", "score", "share", "count", "level", "p", "signed", "variance", "number", "ratio"]
+# The numbers of a table: a frame, or the columns by name where no frame is needed for so few.
+Data: TypeAlias = "pl.DataFrame | Mapping[str, Sequence[Any]]"
 # Wide enough for prose, narrow enough to read, where there is no terminal to ask.
 READABLE = 100
 _NOT_WRAPPED = 10_000
@@ -86,14 +87,14 @@ _PRINTED: dict[Kind, Callable[[Any], str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Table:
-    """A named frame, and how its columns are printed.
+    """Named columns of numbers and texts, and how they are printed.
 
     Parameters
     ----------
     name
         What to look it up by, such as ``pairs``.
-    frame
-        The numbers, in full.
+    data
+        The numbers, in full: a frame, or the columns by name.
     columns
         The columns that are printed, in order.
     title
@@ -105,33 +106,39 @@ class Table:
     """
 
     name: str
-    frame: pl.DataFrame
+    data: Data
     columns: tuple[Column, ...]
     title: str = ""
     best: frozenset[tuple[int, int]] = field(default_factory=frozenset)
     prose: bool = False
 
     @classmethod
-    def of(cls, name: str, frame: pl.DataFrame, headers: Mapping[str, Any] | None = None, **more: Any) -> Table:
+    def of(cls, name: str, data: Data, headers: Mapping[str, Any] | None = None, **more: Any) -> Table:
         """A table of the columns in `headers`: name → header, or (header, kind); all columns if not given.
 
         A column without a kind is a text, a count or a score by its type.
         """
         columns = []
-        for column, header in (headers or {name: name for name in frame.columns}).items():
-            dtype = frame.schema[column]
-            usual: Kind = "score" if dtype.is_float() else "count" if dtype.is_integer() else "text"
-            text, kind = (header, usual) if isinstance(header, str) else header
+        names = data if isinstance(data, Mapping) else data.columns
+        for column, header in (headers or {name: name for name in names}).items():
+            text, kind = (header, _usual_kind(data[column])) if isinstance(header, str) else header
             columns.append(Column(column, text, kind))
-        return cls(name=name, frame=frame, columns=tuple(columns), **more)
+        return cls(name=name, data=data, columns=tuple(columns), **more)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The numbers, in full."""
+        return pl.DataFrame(dict(self.data)) if isinstance(self.data, Mapping) else self.data
 
     def head(self, rows: int) -> Table:
         """The first rows."""
-        return replace(self, frame=self.frame.head(rows), best=frozenset(c for c in self.best if c[0] < rows))
+        some = self.data
+        data = {name: some[name][:rows] for name in some} if isinstance(some, Mapping) else some.head(rows)
+        return replace(self, data=data, best=frozenset(c for c in self.best if c[0] < rows))
 
     def cells(self) -> list[list[str]]:
         """The rows as people read them."""
-        series = [map(column.cell, self.frame[column.name].to_list()) for column in self.columns]
+        series = [map(column.cell, _values(self.data[column.name])) for column in self.columns]
         return [list(row) for row in zip(*series, strict=True)]
 
     def text(self, *, terminal: bool = False) -> str:
@@ -185,6 +192,17 @@ class Table:
             body.append("<tr>" + "".join(f"<td{a}>{cell}</td>" for a, cell in zip(align, bold, strict=True)) + "</tr>")
         caption = f"<caption>{html.escape(printable(self.title))}</caption>" if self.title else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _usual_kind(values: pl.Series | Sequence[Any]) -> Kind:
+    if isinstance(values, Sequence):
+        kind = type(next((value for value in values if value is not None), ""))
+        return "score" if kind is float else "count" if kind is int else "text"
+    return "score" if values.dtype.is_float() else "count" if values.dtype.is_integer() else "text"
+
+
+def _values(values: pl.Series | Sequence[Any]) -> Sequence[Any]:
+    return values if isinstance(values, Sequence) else values.to_list()
 
 
 def printable(text: str) -> str:

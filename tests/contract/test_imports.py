@@ -25,6 +25,19 @@ def test_evaluating_needs_polars_and_numpy_alone():
     assert not loaded & OPTIONAL
 
 
+def test_results_are_printed_without_a_dataframe():
+    """What is left to polars is reading and joining."""
+    loaded = _loaded(
+        "import numpy as np\nfrom gainful.data.scores import Scores\n"
+        "scores = Scores(values=np.full((1, 2, 3), 0.5), counted=np.full((1, 2, 3), True), measures=('AP',), "
+        "systems=('a', 'b'), topics=('1', '2', '3'), summaries=('mean',), higher=('better',), spellings={}, "
+        "policies=None, missing=(0, 0), ignored=(0, 0))\n"
+        "str(scores), scores.topic_table().latex(), scores.mean_table().html(), list(scores.long_rows())\n"
+        "scores.to_dict()"
+    )
+    assert not loaded & {"polars", "pandas", "scipy"}
+
+
 def test_a_module_does_not_take_the_place_of_the_function_of_its_name():
     _loaded(
         "import gainful.verbs.evaluate as _, gainful.verbs.explain as _, gainful as gf\nassert callable(gf.evaluate)"

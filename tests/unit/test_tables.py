@@ -57,6 +57,15 @@ class TestTable:
         assert [column.kind for column in made.columns] == ["text", "count", "score"]
         assert made.cells() == [["a", "3", "0.5000"]]
 
+    def test_columns_need_no_frame(self):
+        rows = {"run": ["a", "b"], "n": [None, 3], "x": [math.nan, 0.5], "y": [None, None]}
+        made = Table.of("t", rows, best=frozenset({(0, 1), (1, 2)}))
+        assert [column.kind for column in made.columns] == ["text", "count", "score", "text"]
+        assert made.cells() == [["a", "-", "-", ""], ["b", "3", "0.5000", ""]]
+        assert made.frame.rows() == [("a", None, pytest.approx(math.nan, nan_ok=True), None), ("b", 3, 0.5, None)]
+        assert made.head(1).cells() == [["a", "-", "-", ""]]
+        assert made.head(1).best == {(0, 1)}
+
     def test_headers_choose_and_order(self):
         made = table({"run": ["a"], "n": [3], "x": [0.5]}, {"x": ("share of it", "level"), "run": "name"})
         assert made.text().splitlines() == ["share of it   name", "──────────────────", "        0.5   a"]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.compat.trec_eval import check_number, topics_of_trec, values_of
 from gainful.compat.trec_measures import Setting, whole_part
 from gainful.compat.trec_table import GROUPS, TABLE, Column, select

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.compat.trec_measures import Setting, round_half_up
 from gainful.compat.trec_table import Column, select
 from gainful.data.align import align

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.pool import Pool, runs_of_equal, topic_numbers
 from gainful.data.run import LargeRun
 from gainful.data.spill import Spill

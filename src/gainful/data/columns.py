@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.errors import DataError
 
 

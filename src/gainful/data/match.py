@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from gainful import _polars as pl
 from gainful.data.policies import Policies
 from gainful.data.pool import Pool, keys, repeated_rows, runs_of_equal, topic_numbers
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments

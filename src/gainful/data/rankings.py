@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from gainful import _polars as pl
 from gainful.data.policies import Policies
 from gainful.results import Note
 

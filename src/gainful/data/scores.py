@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
@@ -289,7 +289,9 @@ class Scores(Result):
             for i, higher in enumerate(self.higher)
             for row in (self._best(means[i, order], higher) if len(order) > 1 else ())
         }
-        return Table.of("means", self.mean()[order], {"run": "run", **self._headers()}, best=frozenset(best))
+        data: dict[str, list[Any]] = {"run": [self.systems[j] for j in order]}
+        data |= {name: means[i, order].tolist() for i, name in enumerate(self.measures)}
+        return Table.of("means", data, {"run": "run", **self._headers()}, best=frozenset(best))
 
     def topic_table(self) -> Table:
         """Topics × runs for one measure and a few runs, else one row per topic and run; the means come last."""
@@ -298,24 +300,21 @@ class Scores(Result):
         topics = [*self.topics, MEAN]
         full = np.concatenate([np.where(self.counted, self.values, np.nan), means[:, :, None]], axis=2)
         names, headers = [self.systems[j] for j in order], self._headers()
-        columns: dict[str, Any] = {"query_id": topics}
+        columns: dict[str, list[Any]] = {"query_id": topics}
         if len(headers) == 1 and 1 < len(order) <= _SIDE_BY_SIDE and "query_id" not in names:
             ((_, kind),) = headers.values()
-            columns |= {name: full[0, j] for name, j in zip(names, order, strict=True)}
-            return Table.of(
-                "topics", pl.DataFrame(columns), {"query_id": "topic", **{name: (name, kind) for name in names}}
-            )
+            columns |= {name: full[0, j].tolist() for name, j in zip(names, order, strict=True)}
+            return Table.of("topics", columns, {"query_id": "topic", **{name: (name, kind) for name in names}})
         columns = {"query_id": topics * len(order), "run": [name for name in names for _ in topics]}
-        columns |= {name: full[i, order].ravel() for i, name in enumerate(self.measures)}
-        return Table.of("topics", pl.DataFrame(columns), {"query_id": "topic", "run": "run", **headers})
+        columns |= {name: full[i, order].ravel().tolist() for i, name in enumerate(self.measures)}
+        return Table.of("topics", columns, {"query_id": "topic", "run": "run", **headers})
 
     def worst_topics(self) -> Table:
         """The topics of the first run by its first measure, the worst first."""
         sign = -1.0 if self.higher[0] == "worse" else 1.0
         cells = sorted(zip(self.topics, self.values[0, 0].tolist(), strict=True), key=lambda cell: sign * cell[1])
-        schema = {"query_id": pl.String, "score": pl.Float64}
-        frame = pl.DataFrame(cells, schema=schema, orient="row")
-        return Table.of("topics", frame, {"query_id": "topic", "score": self.measures[0]})
+        data = {"query_id": [topic for topic, _ in cells], "score": [score for _, score in cells]}
+        return Table.of("topics", data, {"query_id": "topic", "score": self.measures[0]})
 
     def tables(self) -> tuple[Table, ...]:
         """The means, then the scores of every topic."""

@@ -8,8 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Hashable, Iterator
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.errors import DataError
 
 

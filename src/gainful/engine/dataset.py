@@ -13,8 +13,8 @@ from itertools import chain, groupby
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.align import check_missing
 from gainful.data.run import RUN_SCHEMA, Run
 from gainful.engine.scoring import Job, Part, refused, score_runs

@@ -18,8 +18,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TypeVar
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.data.run import LargeRun
 from gainful.data.spill import Spill
 from gainful.errors import DataError

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.errors import DataError
 
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")

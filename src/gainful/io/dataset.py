@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.data.run import LargeRun
 from gainful.errors import DataError
 from gainful.io.chunks import PACKED, parquet_chunks, parquet_columns, parquet_head, runs_of

@@ -12,8 +12,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.errors import DataError
 from gainful.io.encoding import decode, id_text
 from gainful.io.tables import needed_columns, to_columns
@@ -22,9 +22,8 @@ from gainful.io.text import QRELS, Layout
 
 def is_table(source: object) -> bool:
     """Whether this is a frame of polars or pandas, or gives its content as an Arrow stream."""
-    return (
-        isinstance(source, pl.DataFrame | pl.LazyFrame) or _is_pandas(source) or hasattr(source, "__arrow_c_stream__")
-    )
+    # So does a frame of polars; a LazyFrame can only come from who has imported polars.
+    return hasattr(source, "__arrow_c_stream__") or _is_pandas(source) or _is_lazy(source)
 
 
 def is_record(source: object) -> bool:
@@ -51,6 +50,10 @@ def read_object(source: object, layout: Layout) -> pl.DataFrame:
 def _is_pandas(source: object) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(source, pandas.DataFrame)
+
+
+def _is_lazy(source: object) -> bool:
+    return "polars" in sys.modules and isinstance(source, pl.LazyFrame)
 
 
 def _to_polars(source: Any, layout: Layout, where: str) -> pl.DataFrame:

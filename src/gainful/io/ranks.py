@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from operator import eq
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.rankings import FloatArray
 from gainful.io.text import BOM, shorten
 from gainful.results import Note

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.errors import DataError
 
 # Some records of a file, after so many lines and rows of it.
-Read = Callable[[bytes, int, int], pl.DataFrame]
+Read: TypeAlias = "Callable[[bytes, int, int], pl.DataFrame]"
 
 
 def _ends(data: bytes, *, inside: bool) -> npt.NDArray[np.int64]:

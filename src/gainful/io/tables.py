@@ -14,8 +14,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.errors import DataError
 from gainful.io.damage import check_arrow, check_parquet
 from gainful.io.encoding import decode, to_utf8

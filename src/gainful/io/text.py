@@ -23,8 +23,8 @@ from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.errors import DataError
 from gainful.io.encoding import to_utf8
 

@@ -157,7 +157,7 @@ def as_content(table: Table) -> Content:
 def _joined(found: Sequence[Result]) -> Table:
     """The last tables of several results, one below the other."""
     tables = [one.tables()[-1] for one in found]
-    return replace(tables[0], frame=pl.concat([table.frame for table in tables]))
+    return replace(tables[0], data=pl.concat([table.frame for table in tables]))
 
 
 # In the order of the page.

@@ -68,7 +68,7 @@ class Exhibit:
         more = f" ({self.frame.height} rows in all: CSV, JSON and the page have them.)"
         title = f"{self.name}: {self.title}. {self.text}{more if self.frame.height > frame.height else ''}"
         columns = tuple(Column(column.name, column.name, _kind(column)) for column in frame)
-        return Table(name=self.name, frame=frame, columns=columns, title=title)
+        return Table(name=self.name, data=frame, columns=columns, title=title)
 
 
 def _kind(column: pl.Series) -> Kind:

@@ -1,0 +1,1 @@
+from polars import *  # noqa: F403
