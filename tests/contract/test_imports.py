@@ -38,6 +38,17 @@ def test_results_are_printed_without_a_dataframe():
     assert not loaded & {"polars", "pandas", "scipy"}
 
 
+def test_analyses_need_no_more_of_scipy_than_its_functions():
+    """scipy.stats and scipy.optimize take longer to import than most analyses."""
+    _loaded(
+        "import gainful as gf, numpy as np\n"
+        "scores = np.random.default_rng(5).random((4, 12))\n"
+        "gf.compare(scores), gf.reliability(scores), gf.stability(scores), gf.sensitivity(scores), gf.topics(scores)\n"
+        "assert 'scipy.special' in sys.modules\n"
+        "assert not {'scipy.stats', 'scipy.optimize', 'scipy.linalg'} & sys.modules.keys()"
+    )
+
+
 def test_a_module_does_not_take_the_place_of_the_function_of_its_name():
     _loaded(
         "import gainful.verbs.evaluate as _, gainful.verbs.explain as _, gainful as gf\nassert callable(gf.evaluate)"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from gainful.stats.resample import FloatArray
 
@@ -15,6 +15,8 @@ IntArray = NDArray[np.int64]
 
 # Outside of this the series behind the noncentral F do not converge; there the power is as good as that at the end.
 _LEAST, _MOST = 1e-12, 1e10
+# How far off an effect may be, relative to it.
+_CLOSE = 1e-14
 
 
 def t_power(effect: Any, n: Any, alpha: float) -> FloatArray:
@@ -37,10 +39,13 @@ def detectable_effect(power_of: Callable[[float], float], power: float) -> float
     """The effect for which an increasing function of it reaches a power; 0 if no effect is needed."""
     if power_of(0.0) >= power:
         return 0.0
-    high = 1e-6
+    low, high = 0.0, 1e-6
     while power_of(high) < power:
-        high *= 4.0
-    return float(optimize.brentq(lambda effect: power_of(effect) - power, 0.0, high, xtol=1e-15, rtol=1e-12))
+        low, high = high, high * 4.0
+    # Halving, and not scipy.optimize, whose import takes longer than all of this.
+    while high - low > _CLOSE * high and low < (middle := (low + high) / 2.0) < high:
+        low, high = (low, middle) if power_of(middle) >= power else (middle, high)
+    return high
 
 
 def expected_width(variance: Any, n: Any, alpha: float) -> FloatArray:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 from statsmodels.stats.power import FTestAnovaPower, TTestPower
 
 from gainful.stats.power import anova_power, detectable_effect, expected_width, smallest, t_power
@@ -82,3 +82,17 @@ def test_detectable_effect_reaches_the_power():
     assert t_power(effect, 34, 0.05) == pytest.approx(0.8, abs=1e-9)
     assert math.sqrt(effect) == pytest.approx(TTestPower().solve_power(nobs=34, alpha=0.05, power=0.8), rel=1e-5)
     assert detectable_effect(lambda effect: float(t_power(effect, 34, 0.05)), 0.04) == 0.0
+
+
+@pytest.mark.parametrize(("n", "groups", "power"), [(2, None, 0.99), (34, None, 0.8), (50, 143, 0.8), (9999, 3, 0.5)])
+def test_detectable_effect_is_the_smallest(n, groups, power):
+    """A little less does not reach the power; and it is what scipy finds."""
+
+    def attained(effect):
+        return float(t_power(effect, n, 0.05) if groups is None else anova_power(effect, n, groups, 0.05))
+
+    effect = detectable_effect(attained, power)
+    assert attained(effect) >= power
+    assert attained(effect * (1 - 1e-11)) < power
+    found = optimize.brentq(lambda effect: attained(effect) - power, 0.0, 2 * effect, xtol=1e-15, rtol=1e-12)
+    assert effect == pytest.approx(found, rel=1e-11)
