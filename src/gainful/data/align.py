@@ -33,6 +33,7 @@ class _Joined:
     counts: IntArray  # per topic
     tied: FloatArray  # per topic
     hits: list[Hits]
+    score: FloatArray | None  # of all documents, by topic and rank
     ignored: int
     stranger: str | None
 
@@ -48,6 +49,7 @@ def align(
     *,
     exact: bool = False,
     documents: float = 0,
+    scores: bool = False,
     keep_going: bool = False,
 ) -> Rankings:
     """Join runs with qrels: every returned document that is in the pool, for all systems and topics.
@@ -60,7 +62,7 @@ def align(
     """
     policies = policies or Policies()
     pool = make_pool(qrels, policies.duplicates)
-    rules = Rules(pool, policies, policies.ties == "trec" and not exact, documents)
+    rules = Rules(pool, policies, policies.ties == "trec" and not exact, documents, scores or documents == np.inf)
     joined: dict[str, _Joined] = {}
     failed: list[tuple[str, str]] = []
     notes: list[Note] = []
@@ -133,6 +135,7 @@ def _collect(
     """All that was found; or the first duplicate, once the whole run was seen to be readable."""
     counts = np.zeros(len(pool.topics), np.int64)
     tied = np.full(len(pool.topics), np.nan)
+    topics: list[IntArray] = []
     hits: list[Hits] = []
     twice: list[Twice] = []
     for item in found:
@@ -142,13 +145,29 @@ def _collect(
             piece, matched = item
             counts[piece.topic] = np.diff(piece.start)
             tied[piece.topic] = matched.tied
+            topics.append(piece.topic)
             hits.append(matched)
     if twice:
         first = min(twice, key=lambda item: item.topic)
         raise DuplicateError(
             f"run {name!r}: document {first.doc!r} appears twice in topic {pool.topics[first.topic]!r}"
         )
-    return _Joined(counts, tied, hits, len(unjudged), unjudged.first)
+    return _Joined(counts, tied, hits, _by_topic(topics, hits, counts), len(unjudged), unjudged.first)
+
+
+def _by_topic(topics: list[IntArray], hits: list[Hits], counts: IntArray) -> FloatArray | None:
+    """The scores of a run, by topic; `topics` are those of each piece."""
+    kept = [found.score for found in hits if found.score is not None]
+    if len(kept) < len(hits):
+        return None
+    score: FloatArray = np.concatenate([np.zeros(0), *kept])
+    topic = _concatenate(topics)
+    if bool((topic[1:] > topic[:-1]).all()):
+        return score
+    order, lengths = np.argsort(topic), counts[topic]
+    begin = (np.cumsum(lengths) - lengths)[order] - (np.cumsum(lengths[order]) - lengths[order])
+    place: IntArray = np.arange(len(score)) + np.repeat(begin, lengths[order])
+    return score[place]
 
 
 def _assemble(rules: Rules, runs: dict[str, _Joined]) -> Rankings:
@@ -184,30 +203,28 @@ def _assemble(rules: Rules, runs: dict[str, _Joined]) -> Rankings:
         tied=np.concatenate([np.zeros(0), *(run.tied for run in joined)]),
         stranger=tuple(run.stranger for run in joined),
     )
-    if policies.unjudged == "condensed":
-        rankings = rankings.condensed()
-    if not rules.documents:
-        return rankings
-    listed = _listed([h.listed for h in hits if h.listed is not None], first_row, rules)
-    return replace(rankings, documents=rules.documents, listed=listed)
+    if rules.scores:
+        scores = [run.score for run in joined if run.score is not None]
+        rankings = replace(rankings, scores=np.concatenate([np.zeros(0), *scores]))
+    if rules.documents:
+        both = zip((found.listed for found in hits), first_row, strict=True)
+        parts = [(listed, first) for listed, first in both if listed is not None]
+        rankings = replace(rankings, documents=rules.documents, listed=_listed(parts))
+    return rankings.condensed() if policies.unjudged == "condensed" else rankings
 
 
-def _listed(parts: list[ListedDocuments], first_row: list[int], rules: Rules) -> ListedDocuments:
-    """The documents of all rankings, by row and rank."""
-    row = _concatenate([part.row + first for part, first in zip(parts, first_row, strict=True)])
-    rank = _concatenate([part.rank for part in parts])
+def _listed(parts: list[tuple[ListedDocuments, int]]) -> ListedDocuments:
+    """The documents of all rankings, by row and rank, out of parts and the row that their first topic has."""
+    row = _concatenate([part.row + first for part, first in parts])
+    rank = _concatenate([part.rank for part, _ in parts])
     order = _row_order(row, rank)
-    row, rank = row[order], rank[order]
-    doc_id = pl.concat([pl.Series(dtype=pl.String), *(part.doc_id for part in parts)], rechunk=True)
-    score = np.concatenate([np.zeros(0), *(part.score for part in parts)])[order]
-    document = _concatenate([part.document for part in parts])[order]
-    doc_id = doc_id if isinstance(order, slice) else doc_id.gather(order)
-    listed = ListedDocuments(row=row, rank=rank, doc_id=doc_id, score=score, document=document)
-    if rules.policies.unjudged == "zero":
-        return listed
-    listed = listed.condensed(rules.pool.grade)
-    first = np.flatnonzero(listed.rank <= rules.documents)
-    return listed.taken(first, listed.row[first])
+    doc_id = pl.concat([pl.Series(dtype=pl.String), *(part.doc_id for part, _ in parts)], rechunk=True)
+    return ListedDocuments(
+        row=row[order],
+        rank=rank[order],
+        doc_id=doc_id if isinstance(order, slice) else doc_id.gather(order),
+        document=_concatenate([part.document for part, _ in parts])[order],
+    )
 
 
 def _concatenate(parts: list[IntArray]) -> IntArray:

@@ -29,6 +29,7 @@ class Rules:
     policies: Policies
     single: bool  # trec_eval held scores as float32: what tied there must tie here
     documents: float  # how many of each ranking are listed
+    scores: bool  # whether the score of every document is kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +53,7 @@ class Hits:
     tie_last: IntArray
     tied: FloatArray  # per segment, whether all its documents have the same score; NaN if there is only one
     listed: ListedDocuments | None  # whose row is the topic
+    score: FloatArray | None  # of all documents, by topic of the piece and rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,10 @@ def match(piece: Piece, rules: Rules) -> tuple[Piece, Hits] | Twice:
         key, lengths = key[once], np.diff(start)
     position, document = pool.find(piece.doc, piece.topic, lengths, key)
     shift, first, last, tied = _shifts(piece, rules)
-    listed = _first_documents(piece, shift, position, document, rules) if rules.documents else None
+    # Condensed, only documents of the pool are listed: their names are known.
+    listing = rules.documents and policies.unjudged == "zero"
+    listed = _first_documents(piece, shift, position, document, rules) if listing else None
+    score = _ranked_scores(piece, shift) if rules.scores else None
     begin = np.zeros(len(pool.topics), np.int64)
     begin[piece.topic] = piece.start[:-1]
     hit_topic = pool.topic[document]
@@ -123,32 +128,41 @@ def match(piece: Piece, rules: Rules) -> tuple[Piece, Hits] | Twice:
         place, document, hit_topic, before = place[order], document[order], hit_topic[order], before[order]
     rank = place - before
     if first is None or last is None:
-        return piece, Hits(hit_topic, rank, document, rank, rank, tied, listed)
-    return piece, Hits(hit_topic, rank, document, first[place] - before, last[place] - before, tied, listed)
+        return piece, Hits(hit_topic, rank, document, rank, rank, tied, listed, score)
+    return piece, Hits(hit_topic, rank, document, first[place] - before, last[place] - before, tied, listed, score)
 
 
 def _first_documents(
     piece: Piece, shift: IntArray, position: IntArray, document: IntArray, rules: Rules
 ) -> ListedDocuments:
-    """The first documents of each topic, whether in the pool or not; all judged ones if others are to be removed."""
-    n, lengths = len(piece.score), np.diff(piece.start)
-    row = np.empty(n, np.int64)
-    row[np.arange(n) + shift] = np.arange(n)  # which stands at each place
-    known = np.full(n, -1)
-    known[position] = document
-    known = known[row]
-    rank = np.arange(n) - np.repeat(piece.start[:-1], lengths) + 1
-    if rules.policies.unjudged == "condensed":
-        kept = np.flatnonzero(np.append(rules.pool.grade, -1)[known] >= 0)
-    else:
-        kept = np.flatnonzero(rank <= rules.documents)
+    """The first documents of each topic, whether in the pool or not."""
+    shown = np.minimum(np.diff(piece.start), rules.documents).astype(np.int64)
+    rank = np.arange(shown.sum()) - np.repeat(np.cumsum(shown) - shown, shown) + 1
+    row = np.repeat(piece.start[:-1], shown) + rank - 1
+    if shift.any():
+        row = _order(shift)[row]
+    # Those of the pool come in ascending rows.
+    at = np.searchsorted(position, row)
+    known = np.append(position, -1)[at] == row
     return ListedDocuments(
-        row=np.repeat(piece.topic, lengths)[kept],
-        rank=rank[kept],
-        doc_id=piece.doc.gather(row[kept]) + "",  # a copy: a part of a column would hold all of it in memory
-        score=piece.score.gather(row[kept]).to_numpy(),
-        document=known[kept],
+        row=np.repeat(piece.topic, shown),
+        rank=rank,
+        doc_id=piece.doc.gather(row) + "",  # a copy: a part of a column would hold all of it in memory
+        document=np.where(known, np.append(document, -1)[at], -1),
     )
+
+
+def _ranked_scores(piece: Piece, shift: IntArray) -> FloatArray:
+    """The scores of the piece, as its topics rank them."""
+    score = piece.score.to_numpy()
+    return score[_order(shift)] if shift.any() else score.copy()
+
+
+def _order(shift: IntArray) -> IntArray:
+    """Which row stands at each place."""
+    row = np.empty_like(shift)
+    row[np.arange(len(shift)) + shift] = np.arange(len(shift))
+    return row
 
 
 def _shifts(piece: Piece, rules: Rules) -> tuple[IntArray, IntArray | None, IntArray | None, FloatArray]:

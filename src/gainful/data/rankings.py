@@ -26,29 +26,15 @@ class ListedDocuments:
     # Per document, its row and its 1-based rank.
     row: IntArray
     rank: IntArray
-    # Its name and its score, as in the run.
-    doc_id: pl.Series
-    score: FloatArray
+    doc_id: pl.Series  # its name
     document: IntArray  # its index in the pool; -1 if it is not in the pool
 
     def __len__(self) -> int:
         return len(self.row)
 
-    def taken(self, at: IntArray, row: IntArray, rank: IntArray | None = None) -> ListedDocuments:
-        """Some of them, with other rows, and other ranks if given."""
-        return ListedDocuments(
-            row=row,
-            rank=self.rank[at] if rank is None else rank,
-            doc_id=self.doc_id.gather(at),
-            score=self.score[at],
-            document=self.document[at],
-        )
-
-    def condensed(self, grade: IntArray) -> ListedDocuments:
-        """Those that are judged, by the grades of the pool, ranked anew."""
-        judged = np.flatnonzero(np.append(grade, -1)[self.document] >= 0)
-        row = self.row[judged]
-        return self.taken(judged, row, np.arange(len(row)) - np.searchsorted(row, row) + 1)
+    def taken(self, at: IntArray, row: IntArray) -> ListedDocuments:
+        """Some of them, with other rows."""
+        return ListedDocuments(row=row, rank=self.rank[at], doc_id=self.doc_id.gather(at), document=self.document[at])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -86,6 +72,8 @@ class Rankings:
         How many documents of each ranking are listed.
     listed
         These documents; None if there are none.
+    scores
+        Per document that was returned, judged or not, by row then rank: its score; None if they were not kept.
     tied
         Per row, 1 if all its documents have the same score and 0 if not, NaN if there are fewer than two; None if that
         is not known.
@@ -114,6 +102,7 @@ class Rankings:
     pool_doc: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))
     documents: float = 0
     listed: ListedDocuments | None = None
+    scores: FloatArray | None = None
     tied: FloatArray | None = None
     stranger: tuple[str | None, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
@@ -211,6 +200,8 @@ class Rankings:
             return mine, places[system] * topics + topic
 
         mine, row = renumbered(self.row)
+        ends = np.append(0, np.cumsum(self.retrieved.reshape(-1, topics).sum(axis=1)))
+        scores = None if self.scores is None else [self.scores[ends[at] : ends[at + 1]] for at in chosen]
         return replace(
             self.with_hits(mine),
             systems=tuple(self.systems[at] for at in chosen),
@@ -219,6 +210,7 @@ class Rankings:
             row=row,
             ignored=tuple(self.ignored[at] for at in chosen),
             listed=None if self.listed is None else self.listed.taken(*renumbered(self.listed.row)),
+            scores=None if scores is None else np.concatenate([np.zeros(0), *scores]),
             tied=None if self.tied is None else rows(self.tied),
             stranger=tuple(self.stranger[at] for at in chosen) if self.stranger else (),
         )
@@ -227,19 +219,22 @@ class Rankings:
         """The same rankings with unjudged documents removed before ranks are given."""
         kept = self.grade >= 0
         row, document = self.row[kept], self.document[kept]
-        everything = np.ones(len(row), np.bool_)
-        # Unless all were listed, what was may lack some documents that are among the first now.
-        listed = None if self.listed is None or self.documents < np.inf else self.listed.condensed(self.pool_grade)
+        begin = np.cumsum(self.retrieved) - self.retrieved
         slim = replace(
             self,
             row=row,
             document=document,
             retrieved=np.bincount(row, minlength=self.n_rows),
-            documents=0 if listed is None else self.documents,
-            listed=listed,
+            listed=None,
+            scores=None if self.scores is None else self.scores[begin[row] + self.rank[kept] - 1],
             policies=replace(self.policies, unjudged="condensed"),
         )
-        rank = slim.count_before(everything) + 1
+        rank = slim.count_before(np.ones(len(row), np.bool_)) + 1
+        if self.documents:
+            first = np.flatnonzero(rank <= self.documents)
+            names, at = self.pool_doc.gather(document[first]), document[first]
+            listed = ListedDocuments(row=row[first], rank=rank[first], doc_id=names, document=at)
+            slim = replace(slim, listed=listed)
         if self.tie_first is self.rank:
             return replace(slim, rank=rank, tie_first=rank, tie_last=rank)
         # A tied group keeps its members: its first and last rank are those of its first and last member left.

@@ -36,8 +36,8 @@ def report(
     ----------
     qrels
         Judgments: a file (TREC text, CSV, TSV, JSONL, Parquet, Arrow; compressed or not), a dict or a frame. Or
-        `Rankings` that list their documents at least to the cutoff, with the measures after them; all documents, if
-        thresholds are to be looked at.
+        `Rankings` that list their documents at least to the cutoff, with the measures after them; joined with
+        ``scores=True``, if thresholds are to be looked at.
     runs
         One or more runs: files, folders or globs, dicts or frames.
     measures

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ import numpy as np
 
 from gainful.checks import check_count, check_share
 from gainful.data.policies import Gaps, Policies, PolicyOptions
-from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
 from gainful.data.scores import Scores
 from gainful.engine.scoring import check_ties
@@ -119,7 +117,8 @@ def read(
         name, sources = judged.name, _words(qrels, runs)
         # What is left of the judgments when some are taken away cannot be told from condensed rankings.
         held: Any = {**options, "unjudged": "zero"}
-        joined = rankings_of(judged, runs, held, documents=_documents(judged, given["cutoff"], policies))
+        negative = bool((judged.frame["relevance"] < 0).any())  # there may be something to cut
+        joined = rankings_of(judged, runs, held, documents=given["cutoff"], scores=negative)
         rankings = joined.condensed() if policies.unjudged == "condensed" else joined
     else:
         # Averaged over all orders of tied documents, there is no one ranking to explain.
@@ -145,12 +144,6 @@ def read(
         ),
         sources=sources,
     )
-
-
-def _documents(judged: Qrels, cutoff: int, policies: Policies) -> float:
-    """How many documents of each ranking are needed: all, to find where to cut, or to leave out the unjudged."""
-    negative = bool((judged.frame["relevance"] < 0).any())
-    return math.inf if negative or policies.unjudged == "condensed" else cutoff
 
 
 def _words(qrels: Any, runs: Any) -> tuple[str, ...] | None:

@@ -11,7 +11,13 @@ if TYPE_CHECKING:
 
 
 def align(
-    qrels: Any, runs: Any, *, documents: float = 0, keep_going: bool = False, **policies: Unpack[PolicyOptions]
+    qrels: Any,
+    runs: Any,
+    *,
+    documents: float = 0,
+    scores: bool = False,
+    keep_going: bool = False,
+    **policies: Unpack[PolicyOptions],
 ) -> Rankings:
     """Join runs with judgments once, for all the functions that start from both.
 
@@ -24,6 +30,8 @@ def align(
     documents
         How many documents of each ranking to list by name, judged or not, as some functions need it: `explain`, say;
         infinity for all.
+    scores
+        Keep the scores of all documents, judged or not, as thresholds need them; also kept if all documents are listed.
     keep_going
         Leave out runs that cannot be read, and name them in `Rankings.failed`.
     **policies
@@ -53,7 +61,7 @@ def align(
         raise GainfulError(f"documents: expected a number of at least 0, got {documents}")
     chosen = Policies(**policies)
     reading = iterate_runs(runs, keep_going=keep_going)  # in the background, while the judgments are read and indexed
-    rankings = join(read_qrels(qrels), reading, chosen, documents=documents, keep_going=keep_going)
+    rankings = join(read_qrels(qrels), reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
     if not rankings.systems:
         raise DataError(rankings.failed[0][1])
     warn(notes_of(rankings))

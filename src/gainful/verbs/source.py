@@ -96,8 +96,11 @@ def settings_of(function: Callable[..., Any], given: Mapping[str, Any], scores: 
     )
 
 
-def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 0) -> Rankings:
-    """The rankings that a function was given, `documents` of each known by name; or those of judgments and runs."""
+def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 0, scores: bool = False) -> Rankings:
+    """The rankings that a function was given, or those of judgments and runs.
+
+    `documents` of each are known by name; `scores`: those of all documents are known.
+    """
     from gainful.data.rankings import Rankings
     from gainful.verbs.align import align
 
@@ -106,7 +109,7 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
         given: Any = {name: options[name] for name in (*_POLICIES, "keep_going") if name in options}  # type: ignore[literal-required]
         if runs is None:
             raise DataError("expected judgments and runs, or what `align` returns, got no runs")
-        return align(source, runs, documents=documents, **given)
+        return align(source, runs, documents=documents, scores=scores, **given)
     if runs is not None:
         raise GainfulError("expected either rankings or judgments and runs, got rankings and runs")
     for name in _POLICIES:
@@ -117,6 +120,8 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
             )
     if documents > source.documents:
         raise DataError(f"expected rankings that know their documents: align(…, documents={documents:g})")
+    if scores and source.scores is None:
+        raise DataError("expected rankings that know all scores: align(…, scores=True)")
     return source
 
 

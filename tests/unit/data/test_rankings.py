@@ -83,12 +83,12 @@ def test_only_some_systems_are_what_align_makes_of_their_runs(ties):
     made = simulate(topics=4, systems=3, depth=15, seed=2)
     rounded = [Run(run.frame.with_columns(pl.col("score").round(0)), name=run.name) for run in made.runs]
     first, _, last = rounded
-    found = align(made.qrels, rounded, documents=5, ties=ties).only([last.name, first.name])
-    expected = align(made.qrels, [first, last], documents=5, ties=ties)
+    found = align(made.qrels, rounded, documents=5, scores=True, ties=ties).only([last.name, first.name])
+    expected = align(made.qrels, [first, last], documents=5, scores=True, ties=ties)
     assert found.systems == expected.systems == (first.name, last.name)
-    for name in ("retrieved", "present", "row", "rank", "document", "tie_first", "tie_last", "tied"):
+    for name in ("retrieved", "present", "row", "rank", "document", "tie_first", "tie_last", "tied", "scores"):
         assert np.array_equal(getattr(found, name), getattr(expected, name), equal_nan=name == "tied"), name
-    for name in ("row", "rank", "doc_id", "score", "document"):
+    for name in ("row", "rank", "doc_id", "document"):
         assert list(getattr(found.listed, name)) == list(getattr(expected.listed, name))
     assert (found.ignored, found.stranger) == (expected.ignored, expected.stranger)
     assert (found.tie_first is found.rank) == (ties == "trec")

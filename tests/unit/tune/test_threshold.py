@@ -341,14 +341,16 @@ class TestUnusualInput:
             gf.threshold.fit(QRELS, {"9": {"a": 1.0}})
 
     def test_rankings(self):
-        joined = gf.align(QRELS, RUN, documents=math.inf)
+        joined = gf.align(QRELS, RUN, scores=True)
         assert gf.threshold.curve(joined).to_dict() == gf.threshold.curve(QRELS, RUN).to_dict()
         skipped = gf.threshold.fit(joined, degenerate="skip", resamples=1)
         assert skipped.settings.policies == gf.Policies(degenerate="skip")
-        with pytest.raises(
-            DataError, match=r"^expected rankings that know their documents: align\(…, documents=inf\)$"
-        ):
+        with pytest.raises(DataError, match=r"^expected rankings that know all scores: align\(…, scores=True\)$"):
             gf.threshold.curve(gf.align(QRELS, RUN, documents=2))
+        with pytest.raises(DataError, match=r"know their documents: align\(…, documents=inf\)$"):
+            gf.threshold.curve(joined, filter_run=RUN)
+        listed = gf.align(QRELS, RUN, documents=math.inf)
+        assert gf.threshold.curve(listed, filter_run=RUN).score.tolist() == gf.threshold.curve(joined).score.tolist()
         with pytest.raises(DataError, match=r"^expected one run to cut, got 2: a, b$"):
             gf.threshold.curve(gf.align(QRELS, {"a": RUN, "b": RUN}, documents=math.inf))
         expected = gf.align(QRELS, RUN, documents=math.inf, ties="expected")

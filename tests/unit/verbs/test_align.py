@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,10 +20,10 @@ def listed(rankings: gf.Rankings) -> list[list[tuple[str, float]]]:
     """Per row, the listed documents and their scores, checked for everything else."""
     found = [[] for _ in range(rankings.n_rows)]
     some = rankings.listed
-    for row, rank, doc, score, document in zip(
-        some.row, some.rank, some.doc_id, some.score, some.document, strict=True
-    ):
-        found[row].append((doc, score))
+    assert len(rankings.scores) == rankings.retrieved.sum()
+    scores = np.split(rankings.scores, np.cumsum(rankings.retrieved)[:-1])
+    for row, rank, doc, document in zip(some.row, some.rank, some.doc_id, some.document, strict=True):
+        found[row].append((doc, scores[row][rank - 1]))
         assert rank == len(found[row])
         if document >= 0:
             assert rankings.pool_doc[int(document)] == doc
@@ -59,7 +60,7 @@ def test_lists_what_the_reference_ranks(world, documents, ties, unjudged, chunk)
             for run in runs
         ]
     policies = Policies(ties=ties, unjudged=unjudged, duplicates="first")
-    rankings = join(qrels_of(world.qrels), runs, policies, documents=documents)
+    rankings = join(qrels_of(world.qrels), runs, policies, documents=documents, scores=True)
     assert listed(rankings) == expected(world, documents, ties, unjudged)
     assert rankings.policies == policies
     assert rankings.documents == documents
@@ -73,6 +74,7 @@ def test_lists_what_the_reference_ranks(world, documents, ties, unjudged, chunk)
     )
     without = join(qrels_of(world.qrels), runs_of(world.runs), policies)
     assert without.listed is None
+    assert without.scores is None
     assert without.rank.tolist() == rankings.rank.tolist()
 
 
@@ -88,10 +90,26 @@ def test_reads_what_evaluate_reads(tmp_path):
     assert repr(rankings) == "Rankings(1 runs × 2 topics, 3 hits, the first 2 documents listed)"
 
 
-def test_condensing_drops_a_listing_that_may_have_holes():
-    rankings = gf.align(QRELS, {"1": ["c", "a"]}, documents=1)
-    assert rankings.condensed().listed is None
-    assert rankings.condensed().documents == 0
+def test_condensing_lists_the_judged():
+    run = {"1": {"c": 3.0, "b": 2.0, "a": 1.5}, "2": {"d": 1.0, "a": 0.5}}
+    rankings = gf.align(QRELS, run, documents=1, scores=True)
+    assert rankings.scores.tolist() == [3.0, 2.0, 1.5, 1.0, 0.5]
+    condensed = rankings.condensed()
+    assert condensed.listed.doc_id.to_list() == ["b", "a"]
+    assert condensed.listed.document.tolist() == [1, 2]
+    assert condensed.scores.tolist() == [2.0, 1.5, 0.5]
+    assert condensed.documents == 1
+
+
+def test_scores_follow_the_topics_of_the_judgments():
+    """A run that lists topics in another order, with a topic that nobody judged."""
+    rows = [("2", "a", 1.0), ("2", "b", 4.0), ("9", "a", 9.0), ("1", "c", 2.0), ("1", "d", 3.0), ("1", "a", 5.0)]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    rankings = gf.align(QRELS, frame, scores=True)
+    assert rankings.scores.tolist() == [5.0, 3.0, 2.0, 4.0, 1.0]
+    chunks = LargeRun("run", lambda: frame.iter_slices(1), 100)
+    assert gf.align(QRELS, chunks, scores=True).scores.tolist() == [5.0, 3.0, 2.0, 4.0, 1.0]
+    assert gf.align(QRELS, frame, documents=math.inf).scores.tolist() == [5.0, 3.0, 2.0, 4.0, 1.0]
 
 
 def test_keeps_going(tmp_path):

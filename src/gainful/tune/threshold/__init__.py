@@ -56,7 +56,7 @@ def fit(
     Parameters
     ----------
     qrels, run
-        Judgments and the run to cut; or `Rankings` of one run, joined with ``documents=inf``.
+        Judgments and the run to cut; or `Rankings` of one run, joined with ``scores=True``.
     measure
         What the kept documents should be best at, such as nDCGf@3; any measure that is averaged over topics.
     filter_run
@@ -191,7 +191,7 @@ def curve(
     Parameters
     ----------
     qrels, run
-        Judgments and the run; or `Rankings` of one run, joined with ``documents=inf``.
+        Judgments and the run; or `Rankings` of one run, joined with ``scores=True``.
     measure
         What to compute beside Forbidden, FilteredGood and Empty; any measure that is averaged over topics.
     filter_run

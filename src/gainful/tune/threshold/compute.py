@@ -140,7 +140,8 @@ def sweep_run(
         raise MeasureError(f"{chosen} is not averaged over topics: expected a measure such as nDCGf@3")
     if directed and chosen.definition.higher == "neither":
         raise MeasureError(f"{chosen} is neither better high nor low: expected a measure such as nDCGf@3")
-    rankings = rankings_of(qrels, run, options, documents=math.inf)  # type: ignore[arg-type]
+    named = 0 if filter_run is None else math.inf  # to be found in the filter run
+    rankings = rankings_of(qrels, run, options, documents=named, scores=True)  # type: ignore[arg-type]
     policies = policies_of(options, **rankings.policies.to_dict())
     check_options(policies.to_dict(), ThresholdOptions)
     if len(rankings.systems) != 1:

@@ -86,34 +86,41 @@ class ScoredDocuments:
 
 
 def scored_documents(rankings: Rankings, filter_run: Run | None) -> ScoredDocuments:
-    """The documents of the one run of rankings that list them all; a filter run has the scores that filter."""
-    (run,), listed = rankings.systems, rankings.listed
-    if listed is None or not rankings.present.any():
+    """The documents of the one run of rankings that know all scores; a filter run has the scores that filter."""
+    (run,), raw = rankings.systems, rankings.scores
+    if raw is None or not rankings.present.any():
         raise DataError(f"run {run!r}: expected documents for judged topics, got none")
-    if not len(listed):
+    if not len(raw):
         raise DataError(f"run {run!r}: expected judged documents, got none; use {setting('unjudged', 'zero')}")
-    topic, raw = listed.row, listed.score
-    number = np.arange(len(listed))
+    start = np.append(0, np.cumsum(rankings.retrieved))
+    number = np.arange(len(raw))
+    topic = np.repeat(np.arange(len(rankings.topics)), rankings.retrieved)
+    rank = number - start[topic] + 1
+    document = np.full(len(raw), -1)
+    document[start[rankings.row] + rankings.rank - 1] = rankings.document
     if filter_run is None:
         # As joined, so that ranks agree: trec_eval's scores are float32.
         with np.errstate(over="ignore"):
             filters = raw.astype(np.float32 if rankings.policies.ties == "trec" else np.float64).astype(np.float64)
     else:
+        if rankings.listed is None:
+            raise ValueError("expected rankings that list their documents")
         names = pl.Series(rankings.topics, dtype=pl.String).gather(topic)
-        raw = filters = filter_scores(pl.DataFrame({"query_id": names, "doc_id": listed.doc_id}), run, filter_run)
+        every = pl.DataFrame({"query_id": names, "doc_id": rankings.listed.doc_id})
+        raw = filters = filter_scores(every, run, filter_run)
     distinct, group = np.unique(filters, return_inverse=True)
     lowest = np.full(len(distinct), np.inf)
     np.minimum.at(lowest, group, raw)
     step = len(distinct) - group
-    admitted, place = number, listed.rank
+    admitted, place = number, rank
     if filter_run is not None:
         admitted = np.argsort(topic * (len(distinct) + 1) + step, kind="stable")
         place = np.empty_like(number)
-        place[admitted] = listed.rank
+        place[admitted] = rank
     return ScoredDocuments(
         rankings=rankings,
-        start=np.concatenate([[0], np.cumsum(np.bincount(topic, minlength=len(rankings.topics)))]),
-        document=listed.document,
+        start=start,
+        document=document,
         place=place,
         admitted=admitted,
         step=step[admitted],
