@@ -82,10 +82,7 @@ def train_features(
     seed: int,
     settings: Mapping[str, Any],
 ) -> tuple[Trees, list[float]]:
-    """Boost trees, stop when nDCGf of the validation queries no longer rises, and keep the best round.
-
-    Training takes seconds: there is nothing to resume.
-    """
+    """Boost trees, stop when nDCGf of the validation queries no longer rises, and keep the best round."""
     rounds, rate = settings["rounds"], settings["learning_rate"]
     lightgbm = load_lightgbm()
     features = train.matrix(train.names)

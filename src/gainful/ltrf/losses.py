@@ -27,10 +27,7 @@ def loss_of(
     cutoff: int | None = None,
     gamma: float = 1.0,
 ) -> Tensor:
-    """The value of a loss.
-
-    `cutoff` is that of the nDCGf that weights pairs, `gamma` what BCE counts beside LambdaRank.
-    """
+    """The value of a loss; `cutoff` is of the nDCGf that weights pairs, `gamma` what BCE counts beside LambdaRank."""
     match loss:
         case "bce":
             return binary(scale, scores, grades, mask)

@@ -12,10 +12,7 @@ from gainful.ltrf.targets import FloatArray, IntArray, Loss, Scale, pair_weight,
 
 
 class Objective:
-    """One loss on fixed documents, those of a query side by side, as a function of their scores.
-
-    See `losses.loss_of`.
-    """
+    """One loss (`losses.loss_of`) on fixed documents, those of a query side by side, as a function of their scores."""
 
     def __init__(
         self,

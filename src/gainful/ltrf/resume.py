@@ -29,10 +29,7 @@ class Progress:
 
 
 def resumed(folder: Path, settings: Mapping[str, Any], *, patience: int) -> Progress | None:
-    """Where to go on from: the last state that was written whole.
-
-    None at the start. A folder belongs to one training.
-    """
+    """The last state that was written whole, None at the start; a folder belongs to one training."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -103,10 +103,7 @@ class Scale:
 
 
 def read_scale(gains: Mapping[float, float] | str | None, labels: ArrayLike) -> Scale:
-    """The scale that somebody asked for, also as text such as {-2:-10,0:0,1:1,2:2}.
-
-    None: every label is its own gain.
-    """
+    """The scale asked for, also as text such as {-2:-10,0:0,1:1,2:2}; if there is none, every label is its own gain."""
     if isinstance(gains, str):
         gains = _parsed(gains)
     if gains is None:

@@ -49,10 +49,7 @@ def prepare(
     seed: int,
     need_test: bool = False,
 ) -> Splits:
-    """Read, split and check all that a training needs, before it starts.
-
-    `need_test`: a test part is split off also where validation queries are given.
-    """
+    """Read, split and check all before a training; `need_test` also where validation queries are given."""
     if cutoff < 1:
         raise GainfulError(f"cutoff: expected at least 1, got {cutoff}")
     if seed < 0:

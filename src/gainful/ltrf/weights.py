@@ -55,10 +55,7 @@ def local_folder(checkpoint: str) -> Path | None:
 
 
 def check_saved(folder: Path) -> None:
-    """Refuse a saved f-ranker that holds, or asks for, anything but numbers, words and settings.
-
-    It is settings and trees, or settings and a folder with an encoder.
-    """
+    """Refuse a saved f-ranker (settings and trees or an encoder) that holds or asks for more than numbers and words."""
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
             raise DataError(f"{path}: expected no links in a folder of weights")
@@ -181,10 +178,7 @@ def load_sentence_transformers() -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the packages below from telling what we asked for: new heads, shards written, weights loaded.
-
-    A download still shows its bar, on a terminal.
-    """
+    """Keep the packages below from telling what we asked for; a download still shows its bar, on a terminal."""
     import datasets
     from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
     from transformers.utils import logging as talk

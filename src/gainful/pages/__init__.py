@@ -88,7 +88,7 @@ def report(
     from gainful.pages.contents import gather
     from gainful.pages.inputs import read
 
-    return gather(read(qrels, runs, measures, options, function=report, given=locals()))
+    return gather(read(qrels, runs, measures, options, locals()))
 
 
 # What need not be said to repeat a report.

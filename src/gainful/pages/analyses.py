@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from gainful.analyses.agreement import Correlation, agreement
+from gainful.analyses.agreement import agreement
 from gainful.analyses.boundedness import boundedness
 from gainful.analyses.reliability import reliability
 from gainful.analyses.robustness import robustness
@@ -28,30 +28,9 @@ MOST_CURVES = 6
 Content = dict[str, Any]
 
 
-def agreeing(given: Inputs) -> Iterator[Result]:
-    """How far measures agree on the order of runs."""
-    coefficients: tuple[Correlation, ...] = ("tau_b", "tau_ap", "rho", "rbo")
-    yield agreement(given.averaged, correlation=coefficients, **given.chosen("resamples", "seed", "gaps"))
-
-
-def reliable(given: Inputs) -> Iterator[Result]:
-    """How reliable scores are, and how many topics that takes."""
-    yield reliability(given.averaged, **given.chosen("confidence", "gaps"))
-
-
-def enough_topics(given: Inputs) -> Iterator[Result]:
-    """How many topics a t-test needs."""
-    yield topics(given.averaged, **given.chosen("alpha", "gaps"))
-
-
-def stable(given: Inputs) -> Iterator[Result]:
-    """How often fewer topics would order two runs the other way round."""
-    yield stability(given.averaged, **given.chosen("seed", "gaps"))
-
-
-def sensitive(given: Inputs) -> Iterator[Result]:
-    """Which measure tells runs apart."""
-    yield sensitivity(given.averaged, **given.chosen("alpha", "resamples", "seed", "gaps"))
+def _of_scores(analysis: Callable[..., Result], *settings: str, **more: Any) -> Callable[[Inputs], Iterator[Result]]:
+    """An analysis of the scores, by some of the settings of the report."""
+    return lambda given: iter([analysis(given.averaged, **more, **given.chosen(*settings))])
 
 
 def robust(given: Inputs) -> Iterator[Result]:
@@ -88,38 +67,20 @@ def cut(given: Inputs) -> Iterator[Result]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """A section of the page.
+    """A section of the page."""
 
-    Parameters
-    ----------
-    id
-        What it is called inside.
-    title, lead
-        The question it answers, and what one must know to read the answer.
-    command
-        Which tells more.
-    find
-        What computes it: one result, or one per run.
-    front
-        Whether its verdict is on the front of the page.
-    charts
-        Its charts and what to call them, where it has more than one.
-    """
-
-    id: str
+    id: str  # what it is called inside; also the command that tells more, unless there is another
+    # The question it answers, and what one must know to read the answer.
     title: str
     lead: str
-    command: str
-    find: Callable[[Inputs], Iterator[Result]]
-    front: bool = False
-    charts: Callable[[Any], dict[str, Any]] | None = None
+    find: Callable[[Inputs], Iterator[Result]]  # one result, or one per run
+    command: str | None = None
+    front: bool = False  # whether its verdict is on the front of the page
+    charts: Callable[[Any], dict[str, Any]] | None = None  # and what to call them, where it has more than one
 
     def section(self, given: Inputs) -> tuple[Content, tuple[Result, ...]]:
-        """What the page shows, and the results behind it; a sentence if these data do not allow it.
-
-        Wrong settings are still refused.
-        """
-        about = {"id": self.id, "title": self.title, "lead": self.lead, "command": self.command}
+        """What the page shows, and the results behind it; a sentence if the data, not the settings, do not allow it."""
+        about = {"id": self.id, "title": self.title, "lead": self.lead, "command": self.command or self.id}
         try:
             found = tuple(self.find(given))
             figures = self._figures(found)
@@ -167,8 +128,7 @@ ANALYSES = (
         title="Do the measures agree?",
         lead="Two measures that order the runs alike say the same thing twice; where they differ, it matters which one "
         "you believe.",
-        command="agreement",
-        find=agreeing,
+        find=_of_scores(agreement, "resamples", "seed", "gaps", correlation=("tau_b", "tau_ap", "rho", "rbo")),
         front=True,
     ),
     Analysis(
@@ -176,8 +136,7 @@ ANALYSES = (
         title="Would other topics say the same?",
         lead="Φ is the share of the variance of mean scores that is due to the runs, not to which topics were asked; "
         "Eρ² the same for differences between runs.",
-        command="reliability",
-        find=reliable,
+        find=_of_scores(reliability, "confidence", "gaps"),
         front=True,
         charts=lambda found: {
             "Φ: the scores themselves": found.chart("phi"),
@@ -188,15 +147,13 @@ ANALYSES = (
         id="topics",
         title="Are there enough topics?",
         lead="The power of a paired t-test to find a true difference of 0.05 between two runs.",
-        command="topics",
-        find=enough_topics,
+        find=_of_scores(topics, "alpha", "gaps"),
     ),
     Analysis(
         id="stability",
         title="How often would fewer topics reverse a pair?",
         lead="Topics are drawn at random; the error rate is how often a pair of runs comes out the other way round.",
-        command="stability",
-        find=stable,
+        find=_of_scores(stability, "seed", "gaps"),
     ),
     Analysis(
         id="sensitivity",
@@ -204,22 +161,19 @@ ANALYSES = (
         lead="The significance of every pair of runs by a paired bootstrap, ascending: the lower the curve, the more "
         "pairs are told apart. Here each pair is tested alone, to compare measures; above, to compare runs, p-values "
         "are corrected for the number of pairs, so that fewer pairs differ.",
-        command="sensitivity",
-        find=sensitive,
+        find=_of_scores(sensitivity, "alpha", "resamples", "seed", "gaps"),
         front=True,
     ),
     Analysis(
         id="robustness",
         title="Are the judgments deep enough?",
         lead="Judgments are taken away at random; τ is how far the runs keep the order that all judgments give.",
-        command="robustness",
         find=robust,
     ),
     Analysis(
         id="boundedness",
         title="What do negative labels do to nDCG?",
         lead="With negative labels nDCG can fall below 0 or rise above 1, depending on how it is normalised.",
-        command="boundedness",
         find=bounded,
     ),
     Analysis(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -18,6 +18,7 @@ from gainful.engine.scoring import check_ties
 from gainful.errors import check_choice
 from gainful.io.read import read_qrels
 from gainful.measures import Measure, parse_measures
+from gainful.pages import report
 from gainful.pages.result import need_packages
 from gainful.results import Settings, plural
 from gainful.stats.choices import Correction, Test
@@ -29,32 +30,15 @@ from gainful.verbs.source import DEFAULT_MEASURES, Measures, Options, rankings_o
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Inputs:
-    """What a report is about.
+    """What a report is about."""
 
-    Parameters
-    ----------
-    name
-        Of the judgments.
-    joined
-        The runs, joined with the judgments.
-    rankings, measures
-        The rankings under the policies, without the unjudged documents where those are to be left out; and what to
-        compute.
-    scores
-        Of all measures.
-    settings
-        The parameters of `report`, and the policies.
-    sources
-        The words that stand for the qrels and the runs on a command line; None if they did not come from files.
-    """
-
-    name: str
-    joined: Rankings
-    rankings: Rankings
+    name: str  # of the judgments
+    joined: Rankings  # the runs, joined with the judgments
+    rankings: Rankings  # under the policies: without the unjudged documents where those are to be left out
     measures: Sequence[Measure]
     scores: Scores
-    settings: Settings
-    sources: tuple[str, ...] | None
+    settings: Settings  # the parameters of `report`, and the policies
+    sources: tuple[str, ...] | None  # the words for qrels and runs on a command line; None if they are no files
 
     @property
     def averaged(self) -> Scores:
@@ -78,24 +62,8 @@ class Inputs:
         return {name: self.settings[name] for name in names}
 
 
-def read(
-    qrels: Any,
-    runs: Any,
-    measures: Measures,
-    options: PolicyOptions,
-    *,
-    function: Callable[..., Any],
-    given: Mapping[str, Any],
-) -> Inputs:
-    """Check everything that can be checked before the work, then read and join.
-
-    Parameters
-    ----------
-    qrels, runs, measures, options
-        As `report` takes them.
-    function, given
-        `report` itself, and its parameters.
-    """
+def read(qrels: Any, runs: Any, measures: Measures, options: PolicyOptions, given: Mapping[str, Any]) -> Inputs:
+    """Check everything that can be checked before the work, then read and join; `given` are all parameters."""
     for name, kind in (("test", Test), ("correction", Correction), ("gaps", Gaps)):
         check_choice(name, given[name], get_args(kind))
     for name in ("confidence", "alpha"):
@@ -136,7 +104,7 @@ def read(
         measures=chosen,
         scores=scores,
         settings=Settings.of(
-            function,
+            report,
             given,
             data=f"{counts}{plural(judgments, 'judgment')}; {', '.join(scores.measures)}",
             policies=scores.policies,

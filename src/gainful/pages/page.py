@@ -33,31 +33,13 @@ _POLICY = (
 
 
 def report_page(contents: dict[str, Any]) -> str:
-    """The page of a report; why topics scored what they did is packed, as it is most of the data.
-
-    Parameters
-    ----------
-    contents
-        What `gather` gives.
-    """
+    """The page of what `gather` gives; why topics scored what they did is packed, as it is most of the data."""
     rest = {name: value for name, value in contents.items() if name != "why"}
     return shell("report", rest, SCRIPTS, packed=contents["why"])
 
 
 def shell(kind: str, contents: object, scripts: tuple[str, ...], packed: object = None) -> str:
-    """A page that shows `contents` by `scripts`.
-
-    Parameters
-    ----------
-    kind
-        What the page is called in its title.
-    contents
-        Read by the scripts at once.
-    scripts
-        Files of this package, run one after the other.
-    packed
-        Read when it is needed.
-    """
+    """A page, called `kind` in its title, that shows `contents` by `scripts`, which read `packed` when it is needed."""
     script = "\n".join(_file(name) for name in scripts)
     library = vega()
     hashes = " ".join(f"'sha256-{_hash(text)}'" for text in (library, script))

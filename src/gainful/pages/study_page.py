@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 
 def study_page(study: Study) -> str:
-    """The page as text.
-
-    Parameters
-    ----------
-    study
-        What one of `gainful.studies` gives.
-    """
+    """The page as text."""
     need_packages("a page")
     contents = {
         "study": study.name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -22,16 +21,8 @@ _SCALE = 1e8
 _LARGEST = 2.0**53
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Documents:
-    """Documents of the pool, and after them those that are shown and not in it."""
-
-    name: pl.Series
-    topic: IntArray
-    shown: IntArray  # rows × ranks; -1 where nothing was returned
-
-
-def _documents(rankings: Rankings, ranks: int) -> _Documents:
+def _documents(rankings: Rankings, ranks: int) -> tuple[pl.Series, IntArray, IntArray]:
+    """Names and topics of the documents of the pool, then of others that are shown; and rows × ranks, -1 for none."""
     listed = rankings.listed
     if listed is None:
         raise ValueError("expected rankings that list their documents")
@@ -43,48 +34,34 @@ def _documents(rankings: Rankings, ranks: int) -> _Documents:
     document[other] = len(rankings.pool_topic) + asked.join(known, on=["topic", "doc"], maintain_order="left")["at"]
     shown = np.full((rankings.n_rows, ranks), -1)
     shown[row, rank - 1] = document
-    return _Documents(
-        name=pl.concat([rankings.pool_doc, known["doc"]]),
-        topic=np.append(rankings.pool_topic, known["topic"].to_numpy()),
-        shown=shown,
-    )
+    names = pl.concat([rankings.pool_doc, known["doc"]])
+    return names, np.append(rankings.pool_topic, known["topic"].to_numpy()), shown
 
 
 def reasons(rankings: Rankings, measures: Sequence[Measure], *, ranks: int) -> dict[str, object]:
-    """All that a page needs to explain any topic of any run; documents are numbered within their topic.
-
-    Parameters
-    ----------
-    rankings
-        With `ranks` documents listed; ties must be broken.
-    measures
-        Those that can be explained.
-    ranks
-        How many ranks are shown.
-    """
-    every = _documents(rankings, ranks)
+    """All that a page needs to explain every topic of every run to rank `ranks`; documents are numbered by topic."""
+    names, topic, shown = _documents(rankings, ranks)
     found = [measure.contributions(rankings) for measure in measures]
     losses = [_largest_losses(rankings, of) for of in found]
-
-    used = np.zeros(len(every.name), np.bool_)
-    used[every.shown[every.shown >= 0]] = True
+    used = np.zeros(len(names), np.bool_)
+    used[shown[shown >= 0]] = True
     for of, (_, column) in zip(found, losses, strict=True):
         used[of.document[column]] = True
     kept = np.flatnonzero(used)
-    kept = kept[np.argsort(every.topic[kept], kind="stable")]
-    start = np.searchsorted(every.topic[kept], np.arange(len(rankings.topics) + 1))
-    local = np.full(len(every.name) + 1, -1)
-    local[kept] = np.arange(len(kept)) - start[every.topic[kept]]
-    grade = np.append(rankings.pool_grade, np.full(len(every.name) - len(rankings.pool_grade), -1))[kept]
+    kept = kept[np.argsort(topic[kept], kind="stable")]
+    start = np.searchsorted(topic[kept], np.arange(len(rankings.topics) + 1))
+    local = np.full(len(names) + 1, -1)
+    local[kept] = np.arange(len(kept)) - start[topic[kept]]
+    grade = np.append(rankings.pool_grade, np.full(len(names) - len(rankings.pool_grade), -1))[kept]
     label = _plain(np.append(rankings.grades, np.nan)[grade])
-    doc = every.name.gather(kept).to_list()
+    doc = names.gather(kept).to_list()
     length = np.minimum(rankings.retrieved, ranks).tolist()
     return {
         "ranks": ranks,
         "reasons": REASONS,
         "documents": [doc[start[t] : start[t + 1]] for t in range(len(rankings.topics))],
         "labels": [label[start[t] : start[t + 1]] for t in range(len(rankings.topics))],
-        "rankings": [row[:n] for row, n in zip(local[every.shown].tolist(), length, strict=True)],
+        "rankings": [row[:n] for row, n in zip(local[shown].tolist(), length, strict=True)],
         "retrieved": rankings.retrieved.tolist(),
         "measures": {
             str(measure): _told(rankings, measure, of, listed, local, length, ranks)

@@ -42,10 +42,7 @@ class Finding:
 
 
 def decide(collection: str, claim: str, holds: Any, evidence: str, *numbers: Any) -> Finding:
-    """A finding; not decided where one of the numbers is NaN.
-
-    `numbers` are all that `holds` depends on and `evidence` tells: numbers, sequences of them, or mappings to them.
-    """
+    """A finding; not decided where one of all the numbers that it depends on and tells is NaN."""
     values = (list(some.values()) if isinstance(some, Mapping) else some for some in numbers)
     undefined = any(np.isnan(np.asarray(some, np.float64)).any() for some in values)
     return Finding(claim=claim, collection=collection, holds=None if undefined else bool(holds), evidence=evidence)

@@ -26,13 +26,9 @@ def findings(one: ForbiddenDocuments, settings: Mapping[str, Any]) -> Iterator[F
         yield _bounded(one.name, one.compared, settings["cutoff"], shares[settings["cutoff"]])
     cutoffs = settings["bound_cutoffs"]
     if shares and len(cutoffs) > 1:
-        yield decide(
-            one.name,
-            "nDCGmin is out of bounds for some topics at a large cutoff, and for none at a small one",
-            shares[min(cutoffs)] == 0 and shares[max(cutoffs)] > 0,
-            each({f"@{cutoff}": share for cutoff, share in shares.items()}, ".1%"),
-            shares,
-        )
+        claim = "nDCGmin is out of bounds for some topics at a large cutoff, and for none at a small one"
+        evidence = each({f"@{cutoff}": share for cutoff, share in shares.items()}, ".1%")
+        yield decide(one.name, claim, shares[min(cutoffs)] == 0 and shares[max(cutoffs)] > 0, evidence, shares)
     if one.compared is not None:
         yield from _of_measures(one.name, one.compared)
 
@@ -41,14 +37,13 @@ def _bounded(name: str, compared: Compared, cutoff: int, outside: float) -> Find
     values = dict(zip(NORMS, compared.scores.values, strict=True))
     low, high = float(values["nDCGf"].min()), float(values["nDCGf"].max())
     least, most = float(values["nDCGmin"].min()), float(values["nDCGmin"].max())
-    return decide(
-        name,
-        "Where documents are filtered out, nDCGf stays within 0 and 1, and nDCGmin does not",
-        low >= -_ROUNDING and high <= 1 + _ROUNDING and outside > 0,
+    claim = "Where documents are filtered out, nDCGf stays within 0 and 1, and nDCGmin does not"
+    evidence = (
         f"at {cutoff}: nDCGf from {low:.3f} to {high:.3f}; nDCGmin from {least:.3f} to {most:.3f}, "
-        f"outside in {outside:.1%} of the topics",
-        *(low, high, least, most, outside),
+        f"outside in {outside:.1%} of the topics"
     )
+    holds = low >= -_ROUNDING and high <= 1 + _ROUNDING and outside > 0
+    return decide(name, claim, holds, evidence, low, high, least, most, outside)
 
 
 def _of_measures(name: str, compared: Compared) -> Iterator[Finding]:
@@ -57,55 +52,29 @@ def _of_measures(name: str, compared: Compared) -> Iterator[Finding]:
     bounded = ("nDCGmin", "nDCGf")
     tau = {pair: compared.tau(*pair) for pair in (("nDCGmin", "nDCGf"), ("nDCGorg", "nDCGmin"), ("nDCGorg", "nDCGf"))}
     own, *others = tau.values()
-    yield finding(
-        "nDCGmin and nDCGf order the runs differently",
-        own < 1 - _ROUNDING,
-        f"τ {own:.4f}; with nDCGorg {others[0]:.4f} and {others[1]:.4f}",
-        tau,
-    )
+    evidence = f"τ {own:.4f}; with nDCGorg {others[0]:.4f} and {others[1]:.4f}"
+    yield finding("nDCGmin and nDCGf order the runs differently", own < 1 - _ROUNDING, evidence, tau)
     error = {norm: np.array(compared.error(norm)) for norm in NORMS}
     mean_error = {norm: float(rates.mean()) for norm, rates in error.items()}
-    yield finding(
-        "nDCGf and nDCGmin are more stable than nDCGorg, and never less stable",
-        all(_dominates(-error[norm], -error["nDCGorg"]) for norm in bounded),
-        f"mean error: {each(mean_error, '.2%')}",
-        mean_error,
-    )
-    yield finding(
-        "nDCGf is as stable as nDCGmin, or more",
-        mean_error["nDCGf"] <= mean_error["nDCGmin"] + ALIKE,
-        f"mean error: {_two(mean_error, '.2%')}; up to {ALIKE:.0%} apart is as stable",
-        mean_error,
-    )
+    claim = "nDCGf and nDCGmin are more stable than nDCGorg, and never less stable"
+    stabler = all(_dominates(-error[norm], -error["nDCGorg"]) for norm in bounded)
+    yield finding(claim, stabler, f"mean error: {each(mean_error, '.2%')}", mean_error)
+    as_stable = mean_error["nDCGf"] <= mean_error["nDCGmin"] + ALIKE
+    evidence = f"mean error: {_two(mean_error, '.2%')}; up to {ALIKE:.0%} apart is as stable"
+    yield finding("nDCGf is as stable as nDCGmin, or more", as_stable, evidence, mean_error)
     power = {norm: np.array([compared.power(norm, level) for level in LEVELS]) for norm in NORMS}
     at_alpha = {norm: compared.power(norm, ALPHA) for norm in NORMS}
-    yield finding(
-        "nDCGf and nDCGmin tell more pairs of runs apart than nDCGorg, and never fewer",
-        all(_dominates(power[norm], power["nDCGorg"]) for norm in bounded),
-        f"at {ALPHA:g}: {each(at_alpha, '.1%')}",
-        at_alpha,
-    )
+    claim = "nDCGf and nDCGmin tell more pairs of runs apart than nDCGorg, and never fewer"
+    more = all(_dominates(power[norm], power["nDCGorg"]) for norm in bounded)
+    yield finding(claim, more, f"at {ALPHA:g}: {each(at_alpha, '.1%')}", at_alpha)
     mean_power = {norm: float(shares.mean()) for norm, shares in power.items()}
-    yield finding(
-        "nDCGf tells as many pairs of runs apart as nDCGmin, or more",
-        mean_power["nDCGf"] >= mean_power["nDCGmin"] - ALIKE,
-        f"mean over levels: {_two(mean_power, '.1%')}; up to {ALIKE:.0%} apart is as many",
-        mean_power,
-    )
+    as_many = mean_power["nDCGf"] >= mean_power["nDCGmin"] - ALIKE
+    evidence = f"mean over levels: {_two(mean_power, '.1%')}; up to {ALIKE:.0%} apart is as many"
+    yield finding("nDCGf tells as many pairs of runs apart as nDCGmin, or more", as_many, evidence, mean_power)
     phi = {norm: compared.phi(norm) for norm in NORMS}
-    yield finding(
-        "nDCGf and nDCGmin are more reliable than nDCGorg",
-        min(phi[norm] for norm in bounded) > phi["nDCGorg"],
-        f"Φ: {each(phi)}",
-        phi,
-    )
-    yield finding(
-        "nDCGf is more reliable than nDCGmin",
-        phi["nDCGf"] > phi["nDCGmin"],
-        f"Φ: {_two(phi, '.4f')}",
-        phi["nDCGf"],
-        phi["nDCGmin"],
-    )
+    lower, f, org = phi["nDCGmin"], phi["nDCGf"], phi["nDCGorg"]
+    yield finding("nDCGf and nDCGmin are more reliable than nDCGorg", min(f, lower) > org, f"Φ: {each(phi)}", phi)
+    yield finding("nDCGf is more reliable than nDCGmin", f > lower, f"Φ: {_two(phi, '.4f')}", f, lower)
 
 
 def _two(values: Mapping[str, float], form: str) -> str:

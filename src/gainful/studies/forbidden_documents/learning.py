@@ -127,14 +127,9 @@ def _accuracy(name: str, single: pl.DataFrame) -> Finding:
     f, least = (dict(zip(NAIVE, single.select(NAIVE).row(at), strict=True)) for at in (0, 1))
     forbidden, nothing = float(single["forbidden"][0]), " and ".join(f"{value:.3f}" for value in least.values())
     right = np.isclose([f["filter-all"], f["filter-none"]], [forbidden, 1 - forbidden]).all()
-    return decide(
-        name,
-        "For topics with a single document, nDCGf is the accuracy of the filter, and nDCGmin says nothing",
-        right and least["filter-all"] == least["filter-none"],
-        f"{each(f, '.3f')}; forbidden {forbidden:.3f}; nDCGmin {nothing}",
-        f,
-        least,
-    )
+    claim = "For topics with a single document, nDCGf is the accuracy of the filter, and nDCGmin says nothing"
+    evidence = f"{each(f, '.3f')}; forbidden {forbidden:.3f}; nDCGmin {nothing}"
+    return decide(name, claim, right and least["filter-all"] == least["filter-none"], evidence, f, least)
 
 
 def _of_models(name: str, rows: Mapping[str, Mapping[str, Any]], losses: Sequence[str]) -> Iterator[Finding]:
@@ -143,23 +138,15 @@ def _of_models(name: str, rows: Mapping[str, Mapping[str, Any]], losses: Sequenc
     trained = [loss for loss in losses if loss != "lambdarank"]
     if trained:
         best, worst = max(baselines, key=value.__getitem__), min(trained, key=value.__getitem__)
-        yield decide(
-            name,
-            "Every loss but lambdarank beats all baselines in nDCGf",
-            value[worst] > value[best],
-            f"{worst}, the lowest, {value[worst]:.4f}; {best}, the best baseline, {value[best]:.4f}",
-            value,
-        )
+        claim = "Every loss but lambdarank beats all baselines in nDCGf"
+        evidence = f"{worst}, the lowest, {value[worst]:.4f}; {best}, the best baseline, {value[best]:.4f}"
+        yield decide(name, claim, value[worst] > value[best], evidence, value)
     if "ordinal" in losses and len(losses) > 1:
         order = {model: value[model] for model in sorted(losses, key=lambda model: -value[model])}
         highest = next(iter(order)) == "ordinal"
         yield decide(name, "The ordinal loss has the highest nDCGf", highest, each(order), order)
     if "rank-only" in rows:
         top = max(zero, key=zero.__getitem__)
-        yield decide(
-            name,
-            "Ranking without filtering has the highest nDCG0, which does not see forbidden documents",
-            zero["rank-only"] >= zero[top],
-            f"rank-only {zero['rank-only']:.4f}, highest {top} {zero[top]:.4f}",
-            zero,
-        )
+        claim = "Ranking without filtering has the highest nDCG0, which does not see forbidden documents"
+        evidence = f"rank-only {zero['rank-only']:.4f}, highest {top} {zero[top]:.4f}"
+        yield decide(name, claim, zero["rank-only"] >= zero[top], evidence, zero)

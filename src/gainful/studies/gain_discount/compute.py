@@ -163,11 +163,6 @@ def label_shares(one: StudyCollection, depth: int) -> pl.DataFrame:
     )
 
 
-def share_below(candidate: Candidate) -> float:
-    """The share of the weight that a discount puts on the lower half of its ranks."""
-    return float(candidate.discount[len(candidate.discount) // 2 :].sum())
-
-
 def gain_ratio(candidate: Candidate, label: float) -> float:
     """How many times the gain of the lowest label a label has; infinite where that has as little as allowed."""
     lowest = min(candidate.gain)

@@ -9,16 +9,8 @@ from typing import Any
 import numpy as np
 
 from gainful.studies.findings import Finding, decide, each
-from gainful.studies.gain_discount.compute import (
-    DISCOUNTS,
-    GAINS,
-    TESTED,
-    GainDiscount,
-    gain_ratio,
-    labels_above,
-    share_below,
-)
-from gainful.tune.optimize.result import OPTIMAL, CollectionOptimum
+from gainful.studies.gain_discount.compute import DISCOUNTS, GAINS, TESTED, GainDiscount, gain_ratio, labels_above
+from gainful.tune.optimize.result import OPTIMAL, Candidate, CollectionOptimum
 
 # The paper's lowest τ between the orders by the optimal discount and by log2 is .8581, and by gains .94.
 SAME_ORDER, SAME_ORDER_BY_GAIN = 0.85, 0.9
@@ -49,14 +41,11 @@ def findings(one: GainDiscount, settings: Mapping[str, Any]) -> Iterator[Finding
 
 
 def _flatter(one: GainDiscount) -> Finding:
-    weights = {k: (share_below(part[OPTIMAL]), share_below(part["log2"])) for k, part in sorted(one.discounts.items())}
-    return decide(
-        one.name,
-        "The optimal discount is less steep than log2: more of its weight is on the lower half of the ranks",
-        all(ours > theirs for ours, theirs in weights.values()),
-        "; ".join(f"@{k}: {ours:.3f} against {theirs:.3f}" for k, (ours, theirs) in weights.items()),
-        weights,
-    )
+    parts = sorted(one.discounts.items())
+    weights = {k: (_share_below(part[OPTIMAL]), _share_below(part["log2"])) for k, part in parts}
+    claim = "The optimal discount is less steep than log2: more of its weight is on the lower half of the ranks"
+    evidence = "; ".join(f"@{k}: {ours:.3f} against {theirs:.3f}" for k, (ours, theirs) in weights.items())
+    return decide(one.name, claim, all(ours > theirs for ours, theirs in weights.values()), evidence, weights)
 
 
 def _of_topics(name: str, part: CollectionOptimum, target: float) -> Iterator[Finding]:
@@ -64,30 +53,21 @@ def _of_topics(name: str, part: CollectionOptimum, target: float) -> Iterator[Fi
     finding = partial(decide, name)
     phi = {discount: part.phi(discount) for discount in (OPTIMAL, *DISCOUNTS)}
     ours, next_best = phi[OPTIMAL], max(phi[discount] for discount in DISCOUNTS)
-    yield finding(
-        f"The optimal discount needs the fewest topics for a Φ of {target:g}, on the topics it was fitted to",
-        all(ours >= theirs for theirs in phi.values()),
-        f"{_topics(part, tuple(phi))}; Φ {ours:.4f}, next {next_best:.4f}",
-        phi,
-    )
+    claim = f"The optimal discount needs the fewest topics for a Φ of {target:g}, on the topics it was fitted to"
+    evidence = f"{_topics(part, tuple(phi))}; Φ {ours:.4f}, next {next_best:.4f}"
+    yield finding(claim, all(ours >= theirs for theirs in phi.values()), evidence, phi)
     needed = {discount: part.topics_needed(discount) for discount in ("log2", "linear", "zipf")}
     reached = {discount: topics for discount, topics in needed.items() if topics is not None}
     if reached:
         nearest = [discount for discount, topics in reached.items() if topics == min(reached.values())]
         tie = f"; {' and '.join(nearest)} are equally near" if len(nearest) > 1 else ""
-        yield finding(
-            f"Of zipf, linear and log2, log2 is nearest to the optimum in the topics needed for a Φ of {target:g}",
-            nearest == ["log2"],
-            _topics(part, (OPTIMAL, *needed)) + tie,
-        )
+        claim = f"Of zipf, linear and log2, log2 is nearest to the optimum in the topics needed for a Φ of {target:g}"
+        yield finding(claim, nearest == ["log2"], _topics(part, (OPTIMAL, *needed)) + tie)
     if len(part[OPTIMAL].held_out):
         means = {discount: float(part[discount].held_out.mean()) for discount in phi}
-        yield finding(
-            "Beyond the paper: the optimal discount is also the most reliable on topics it was not fitted to",
-            all(means[OPTIMAL] > means[discount] for discount in DISCOUNTS),
-            f"held-out Φ: {each(means)}",
-            means,
-        )
+        claim = "Beyond the paper: the optimal discount is also the most reliable on topics it was not fitted to"
+        best = all(means[OPTIMAL] > means[discount] for discount in DISCOUNTS)
+        yield finding(claim, best, f"held-out Φ: {each(means)}", means)
 
 
 def _alike_gains(name: str, parts: Mapping[int, CollectionOptimum]) -> Finding:
@@ -96,80 +76,54 @@ def _alike_gains(name: str, parts: Mapping[int, CollectionOptimum]) -> Finding:
         for gain in ("constrained", "linear")
     )
     top = f"{labels_above(next(iter(parts.values())))[-1]:g}"
-    return decide(
-        name,
-        "At most cutoffs, the optimal gains of the highest and the lowest label differ less than linear ones",
-        2 * sum(ours[k] < linear[k] for k in ours) > len(ours),
-        f"label {top} over the lowest: {each(ours, '.2f')}; linear {next(iter(linear.values())):.2f}",
-        ours,
-        linear,
-    )
+    claim = "At most cutoffs, the optimal gains of the highest and the lowest label differ less than linear ones"
+    evidence = f"label {top} over the lowest: {each(ours, '.2f')}; linear {next(iter(linear.values())):.2f}"
+    return decide(name, claim, 2 * sum(ours[k] < linear[k] for k in ours) > len(ours), evidence, ours, linear)
 
 
 def _of_gains(name: str, discounts: CollectionOptimum, gains: CollectionOptimum) -> Iterator[Finding]:
     phi = {gain: gains.phi(gain) for gain in ("constrained", *GAINS)}
-    yield decide(
-        name,
-        "Exponential gains make nDCG no more reliable than linear ones, as on two of the paper's three tracks",
-        phi["exp"] <= phi["linear"],
-        f"{_topics(gains, GAINS)}; Φ {phi['exp']:.4f} and {phi['linear']:.4f}",
-        phi["exp"],
-        phi["linear"],
-    )
+    exp, linear = phi["exp"], phi["linear"]
+    claim = "Exponential gains make nDCG no more reliable than linear ones, as on two of the paper's three tracks"
+    yield decide(name, claim, exp <= linear, f"{_topics(gains, GAINS)}; Φ {exp:.4f} and {linear:.4f}", exp, linear)
     by_discount, by_gain = np.ptp([discounts.phi(d) for d in (OPTIMAL, *DISCOUNTS)]), np.ptp(list(phi.values()))
-    yield decide(
-        name,
-        "The choice of the discount changes Φ more than the choice of the gain",
-        by_discount > by_gain,
-        f"largest less smallest Φ: {by_discount:.4f} by discounts, {by_gain:.4f} by gains",
-        by_discount,
-        by_gain,
-    )
+    claim = "The choice of the discount changes Φ more than the choice of the gain"
+    evidence = f"largest less smallest Φ: {by_discount:.4f} by discounts, {by_gain:.4f} by gains"
+    yield decide(name, claim, by_discount > by_gain, evidence, by_discount, by_gain)
 
 
 def _independent(name: str, part: CollectionOptimum) -> Finding:
     moved = float(np.abs(part[OPTIMAL].discount - part["optimal discount"].discount).sum() / 2.0)
-    return decide(
-        name,
-        "The discount optimised together with the gain is almost that for linear gains",
-        moved <= ALMOST,
-        f"{moved:.1%} of the weight is on other ranks; at most {ALMOST:.0%} is almost none",
-        moved,
-    )
+    claim = "The discount optimised together with the gain is almost that for linear gains"
+    evidence = f"{moved:.1%} of the weight is on other ranks; at most {ALMOST:.0%} is almost none"
+    return decide(name, claim, moved <= ALMOST, evidence, moved)
 
 
 def _same_order(name: str, part: CollectionOptimum) -> Finding:
     tau = {discount: _tau(part, OPTIMAL)[discount] for discount in ("log2", "linear", "zipf")}
-    return decide(
-        name,
-        "log2 orders the runs almost as the optimal discount does, and nearer to it than zipf",
-        tau["log2"] >= SAME_ORDER and tau["log2"] > tau["zipf"],
-        f"τ with the optimum: {each(tau)}",
-        tau,
-    )
+    claim = "log2 orders the runs almost as the optimal discount does, and nearer to it than zipf"
+    holds = tau["log2"] >= SAME_ORDER and tau["log2"] > tau["zipf"]
+    return decide(name, claim, holds, f"τ with the optimum: {each(tau)}", tau)
 
 
 def _same_order_by_gain(name: str, part: CollectionOptimum) -> Finding:
     tau = _tau(part, "constrained")["exp"]
-    return decide(
-        name,
-        "Exponential gains order the runs almost as the optimal gains do",
-        tau >= SAME_ORDER_BY_GAIN,
-        f"τ {tau:.4f}; at least {SAME_ORDER_BY_GAIN:g} is almost the same",
-        tau,
-    )
+    claim = "Exponential gains order the runs almost as the optimal gains do"
+    evidence = f"τ {tau:.4f}; at least {SAME_ORDER_BY_GAIN:g} is almost the same"
+    return decide(name, claim, tau >= SAME_ORDER_BY_GAIN, evidence, tau)
 
 
 def _most_pairs(one: GainDiscount, cutoff: int) -> Finding:
     tests = zip(("optimal", *TESTED[1:]), one.pairs[cutoff].tests, strict=True)
     power = {name: test.discriminative_power(ALPHA) for name, test in tests}
-    return decide(
-        one.name,
-        "nDCG with optimal gain and discount tells more pairs of runs apart than with the usual ones",
-        all(power["optimal"] > theirs for name, theirs in power.items() if name != "optimal"),
-        f"at {ALPHA:g}: {each(power, '.1%')}",
-        power,
-    )
+    claim = "nDCG with optimal gain and discount tells more pairs of runs apart than with the usual ones"
+    most = all(power["optimal"] > theirs for name, theirs in power.items() if name != "optimal")
+    return decide(one.name, claim, most, f"at {ALPHA:g}: {each(power, '.1%')}", power)
+
+
+def _share_below(candidate: Candidate) -> float:
+    """The share of the weight that a discount puts on the lower half of its ranks."""
+    return float(candidate.discount[len(candidate.discount) // 2 :].sum())
 
 
 def _topics(part: CollectionOptimum, names: tuple[str, ...]) -> str:

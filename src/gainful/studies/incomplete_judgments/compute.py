@@ -62,10 +62,7 @@ class Depleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IncompleteJudgments(Found):
-    """All that was found for one collection: with the runs that returned enough, what became of orders and decisions.
-
-    `depleted` is None if that cannot be asked.
-    """
+    """All that was found for a collection, by runs that returned enough; `depleted` is None if that is too little."""
 
     used: StudyCollection
     depleted: Depleted | None

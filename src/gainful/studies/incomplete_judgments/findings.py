@@ -32,23 +32,16 @@ def of_orders(one: Depleted) -> Iterator[Finding]:
     most, levels = len(one.levels), np.array(one.levels)
     highest = int((ndcg >= np.maximum(bpref, infap) - 1e-12).sum())
     means = {measure: float(one.tau(measure).mean()) for measure in MEASURES}
-    yield finding(
-        "nDCG has the highest τ at most levels",
-        highest > most / 2,
-        f"at {highest} of {most} levels; mean τ of the levels: {each(means, '.3f')}",
-        means,
-    )
+    evidence = f"at {highest} of {most} levels; mean τ of the levels: {each(means, '.3f')}"
+    yield finding("nDCG has the highest τ at most levels", highest > most / 2, evidence, means)
     above = int((infap > bpref).sum())
     at = f"at {above} of {most} levels"
     yield finding("infAP has a higher τ than bpref at every level", above == most, at, infap, bpref)
     yield _lowest_knee(one, "tau", "τ")
     falls = {measure: 1.0 - float(one.tau(measure)[0]) for measure in MEASURES}
-    yield finding(
-        f"nDCG's curve is the flattest: at the lowest level, {levels[0]:g}, its τ has fallen least",
-        falls["nDCG"] < min(falls["bpref"], falls["infAP"]),
-        "by " + ", ".join(f"{fall:.3f} ({measure})" for measure, fall in falls.items()),
-        falls,
-    )
+    claim = f"nDCG's curve is the flattest: at the lowest level, {levels[0]:g}, its τ has fallen least"
+    evidence = "by " + ", ".join(f"{fall:.3f} ({measure})" for measure, fall in falls.items())
+    yield finding(claim, falls["nDCG"] < min(falls["bpref"], falls["infAP"]), evidence, falls)
     if (levels >= 0.4).any():
         lowest = float(ndcg[levels >= 0.4].min())
         claim = f"nDCG has a τ of {KNEE:g} with 40% of the judgments"
@@ -64,38 +57,29 @@ def of_decisions(one: Depleted) -> Iterator[Finding]:
     finding = partial(decide, one.name)
     levels = np.array(one.levels)
     behind, means = _behind(one, "accuracy")
-    yield finding(
-        "nDCG decides on pairs of runs at least as accurately as infAP at every level",
-        (behind <= AS_GOOD).all(),
+    claim = "nDCG decides on pairs of runs at least as accurately as infAP at every level"
+    evidence = (
         f"mean accuracy of the levels {each(means, '.3f')}; nDCG is behind infAP by at most "
         f"{max(0.0, float(behind.max())):.3f}, at {int((behind > AS_GOOD).sum())} of {len(levels)} levels by more than "
-        f"{AS_GOOD:g}",
-        means,
-        behind,
+        f"{AS_GOOD:g}"
     )
+    yield finding(claim, (behind <= AS_GOOD).all(), evidence, means, behind)
     if (levels <= LOWEST).any():
         lowest = float(one.decided("nDCG", "accuracy")[levels <= LOWEST].min())
         claim = f"nDCG decides with an accuracy above {KNEE:g} with {LOWEST:.0%} of the judgments and fewer"
         yield finding(claim, lowest > KNEE, f"lowest accuracy {lowest:.3f}", lowest)
     yield _lowest_knee(one, "accuracy", "accuracy")
     lost = _means(one, "false_positive")
-    yield finding(
-        "nDCG loses fewer of the differences under all judgments than bpref and infAP",
-        lost["nDCG"] < min(lost["bpref"], lost["infAP"]),
-        f"mean share lost, of the levels: {each(lost, '.3f')}",
-        lost,
-    )
+    claim = "nDCG loses fewer of the differences under all judgments than bpref and infAP"
+    evidence = f"mean share lost, of the levels: {each(lost, '.3f')}"
+    yield finding(claim, lost["nDCG"] < min(lost["bpref"], lost["infAP"]), evidence, lost)
     behind, means = _behind(one, "g_mean")
     behind = behind[levels <= LOW]
     if len(behind):
-        yield finding(
-            f"nDCG has at least the g-mean of infAP with {LOW:.0%} of the judgments and fewer",
-            (behind <= AS_GOOD).all(),
-            f"mean g-mean of all levels {each(means, '.3f')}; nDCG is behind infAP by at most "
-            f"{max(0.0, float(behind.max())):.3f}",
-            means,
-            behind,
-        )
+        claim = f"nDCG has at least the g-mean of infAP with {LOW:.0%} of the judgments and fewer"
+        most = f"nDCG is behind infAP by at most {max(0.0, float(behind.max())):.3f}"
+        evidence = f"mean g-mean of all levels {each(means, '.3f')}; {most}"
+        yield finding(claim, (behind <= AS_GOOD).all(), evidence, means, behind)
 
 
 def of_weights(one: Depleted) -> Iterator[Finding]:
@@ -108,13 +92,9 @@ def of_weights(one: Depleted) -> Iterator[Finding]:
     for what, (binary, *graded) in curves.items():
         for weight, curve in zip(one.weights[1:], graded, strict=True):
             apart = np.abs(curve - binary)
-            yield decide(
-                one.name,
-                f"graded nDCG, weight {weight:g}, {what} differs by about 1% (at most {ABOUT_ONE:g} on average)",
-                float(apart.mean()) <= ABOUT_ONE,
-                f"by {apart.mean():.3f} on average over the levels, {apart.max():.3f} at most",
-                apart,
-            )
+            claim = f"graded nDCG, weight {weight:g}, {what} differs by about 1% (at most {ABOUT_ONE:g} on average)"
+            evidence = f"by {apart.mean():.3f} on average over the levels, {apart.max():.3f} at most"
+            yield decide(one.name, claim, float(apart.mean()) <= ABOUT_ONE, evidence, apart)
 
 
 def _lowest_knee(one: Depleted, by: Curve, what: str) -> Finding:

@@ -44,49 +44,30 @@ def of_runs(one: Compared) -> Iterator[Finding]:
         return text, [value for some in values.values() for value in some.values()]
 
     lowest = one.lowest_mean
-    yield finding(
-        "no run has a negative mean nDCGorg",
-        lowest >= 0,
-        f"lowest mean {lowest:.4f}; of single topics, {one.negative_rankings} rankings are below 0",
-        lowest,
-    )
+    evidence = f"lowest mean {lowest:.4f}; of single topics, {one.negative_rankings} rankings are below 0"
+    yield finding("no run has a negative mean nDCGorg", lowest >= 0, evidence, lowest)
     rho = {pair: one.rho(*pair) for pair in PAIRS}
     orders = each({f"ρ of {pair_of(pair)}": value for pair, value in rho.items()}, ".3f")
-    yield finding(
-        f"nDCGmin reproduces the order of runs by nDCGorg (ρ of at least {SAME_ORDER:g})",
-        rho["nDCGorg", "nDCGmin"] >= SAME_ORDER,
-        orders,
-        rho,
-    )
-    yield finding(
-        "nDCG0 departs further from the order of runs by nDCGorg than nDCGmin",
-        rho["nDCGorg", "nDCG0"] < rho["nDCGorg", "nDCGmin"] - PRINTED,
-        orders,
-        rho,
-    )
+    same, other = rho["nDCGorg", "nDCGmin"], rho["nDCGorg", "nDCG0"]
+    claim = f"nDCGmin reproduces the order of runs by nDCGorg (ρ of at least {SAME_ORDER:g})"
+    yield finding(claim, same >= SAME_ORDER, orders, rho)
+    claim = "nDCG0 departs further from the order of runs by nDCGorg than nDCGmin"
+    yield finding(claim, other < same - PRINTED, orders, rho)
     for by, of in (("Φ", one.phi), ("Eρ², which the paper does not give", one.erho2)):
-        yield finding(
-            f"nDCGmin is at least as reliable as nDCG0 at every cutoff, by {by}",
-            all(of("nDCGmin", k) >= of("nDCG0", k) - PRINTED for k in one.cutoffs),
-            *by_cutoff(of, ("nDCG0", "nDCGmin")),
-        )
-    yield finding(
-        "nDCGorg is less reliable than nDCG0 and nDCGmin at every cutoff, by Φ, as on one of the paper's two tracks",
-        all(one.phi("nDCGorg", k) < one.phi(n, k) - PRINTED for k in one.cutoffs for n in ("nDCG0", "nDCGmin")),
-        *by_cutoff(one.phi, NORMS),
-    )
+        claim = f"nDCGmin is at least as reliable as nDCG0 at every cutoff, by {by}"
+        reliable = all(of("nDCGmin", k) >= of("nDCG0", k) - PRINTED for k in one.cutoffs)
+        yield finding(claim, reliable, *by_cutoff(of, ("nDCG0", "nDCGmin")))
+    claim = "nDCGorg is less reliable than nDCG0 and nDCGmin at every cutoff, by Φ, as on one of the paper's two tracks"
+    less = all(one.phi("nDCGorg", k) < one.phi(n, k) - PRINTED for k in one.cutoffs for n in ("nDCG0", "nDCGmin"))
+    yield finding(claim, less, *by_cutoff(one.phi, NORMS))
     yield from _stability(one)
-    yield finding(
-        f"nDCGmin tells at least as many pairs of runs apart as nDCGorg at every cutoff (at {ALPHA:g}; up to "
-        f"{100 * SAME_POWER:g} points fewer are as many)",
-        all(one.power("nDCGmin", k) >= one.power("nDCGorg", k) - SAME_POWER - 1e-12 for k in one.cutoffs),
-        *by_cutoff(one.power, ("nDCGorg", "nDCGmin"), ".1%"),
-    )
-    yield finding(
-        f"nDCG0 tells fewer pairs of runs apart than nDCGmin at every cutoff (at {ALPHA:g})",
-        all(one.power("nDCG0", k) < one.power("nDCGmin", k) for k in one.cutoffs),
-        *by_cutoff(one.power, ("nDCG0", "nDCGmin"), ".1%"),
-    )
+    claim = f"nDCGmin tells at least as many pairs of runs apart as nDCGorg at every cutoff (at {ALPHA:g}; up to "
+    claim += f"{100 * SAME_POWER:g} points fewer are as many)"
+    as_many = all(one.power("nDCGmin", k) >= one.power("nDCGorg", k) - SAME_POWER - 1e-12 for k in one.cutoffs)
+    yield finding(claim, as_many, *by_cutoff(one.power, ("nDCGorg", "nDCGmin"), ".1%"))
+    claim = f"nDCG0 tells fewer pairs of runs apart than nDCGmin at every cutoff (at {ALPHA:g})"
+    fewer = all(one.power("nDCG0", k) < one.power("nDCGmin", k) for k in one.cutoffs)
+    yield finding(claim, fewer, *by_cutoff(one.power, ("nDCG0", "nDCGmin"), ".1%"))
 
 
 def _stability(one: Compared) -> Iterator[Finding]:
@@ -98,36 +79,24 @@ def _stability(one: Compared) -> Iterator[Finding]:
     exact = {norm: one.exact_error(norm) for norm in NORMS}
     if len(sizes) > 1:
         ends = ", ".join(f"{norm} {rates[0]:.1%} to {rates[-1]:.1%}" for norm, rates in fuzzy.items())
-        yield finding(
-            "more topics mean a lower error rate, by all three",
-            all(one.error(n, k)[-1] < one.error(n, k)[0] for n in NORMS for k in one.cutoffs),
-            f"@{deepest}, {sizes[0]} to {sizes[-1]} topics: {ends}",
-            *fuzzy.values(),
-        )
+        lower = all(one.error(n, k)[-1] < one.error(n, k)[0] for n in NORMS for k in one.cutoffs)
+        evidence = f"@{deepest}, {sizes[0]} to {sizes[-1]} topics: {ends}"
+        yield finding("more topics mean a lower error rate, by all three", lower, evidence, *fuzzy.values())
     ties = each({norm: one.ties(norm, deepest)[-1] for norm in NORMS}, ".0%")
-    yield finding(
-        f"nDCGmin has the lowest error rate at every number of topics, @{deepest}",
-        _lowest(fuzzy) == len(sizes),
-        f"at {_lowest(fuzzy)} of {len(sizes)} numbers of topics; with {most} ties are {ties}",
-        *fuzzy.values(),
-    )
-    yield finding(
-        f"nDCGmin has the lowest error rate, @{deepest}, even if no two means count as equal (fuzziness 0), which the "
-        "paper does not give",
-        _lowest(exact) == len(sizes),
-        f"at {_lowest(exact)} of {len(sizes)} numbers of topics; with {most} "
-        + each({norm: rates[-1] for norm, rates in exact.items()}, ".1%"),
-        *exact.values(),
-    )
+    claim = f"nDCGmin has the lowest error rate at every number of topics, @{deepest}"
+    evidence = f"at {_lowest(fuzzy)} of {len(sizes)} numbers of topics; with {most} ties are {ties}"
+    yield finding(claim, _lowest(fuzzy) == len(sizes), evidence, *fuzzy.values())
+    equal = "even if no two means count as equal (fuzziness 0), which the paper does not give"
+    claim = f"nDCGmin has the lowest error rate, @{deepest}, {equal}"
+    last = each({norm: rates[-1] for norm, rates in exact.items()}, ".1%")
+    evidence = f"at {_lowest(exact)} of {len(sizes)} numbers of topics; with {most} {last}"
+    yield finding(claim, _lowest(exact) == len(sizes), evidence, *exact.values())
     if deepest > shallowest:
         rise = {n: 100 * (one.error(n, deepest)[-1] - one.error(n, shallowest)[-1]) for n in NORMS}
-        yield finding(
-            "deeper cutoffs raise the error rate of nDCGorg and nDCG0, not that of nDCGmin",
-            rise["nDCGorg"] > 0 and rise["nDCG0"] > 0 and rise["nDCGmin"] <= 0,
-            f"from @{shallowest} to @{deepest}, {most}: "
-            + ", ".join(f"{norm} {value:+.1f} points" for norm, value in rise.items()),
-            rise,
-        )
+        claim = "deeper cutoffs raise the error rate of nDCGorg and nDCG0, not that of nDCGmin"
+        others_rise = rise["nDCGorg"] > 0 and rise["nDCG0"] > 0 and rise["nDCGmin"] <= 0
+        points = ", ".join(f"{norm} {value:+.1f} points" for norm, value in rise.items())
+        yield finding(claim, others_rise, f"from @{shallowest} to @{deepest}, {most}: {points}", rise)
 
 
 def _lowest(rates: dict[str, tuple[float, ...]]) -> int:

@@ -102,10 +102,9 @@ def _search(problems: Problems, starts: int, rng: np.random.Generator) -> tuple[
             found[f"optimal {alone}"] = _search(replace(problems, target=alone), starts, rng)[0][OPTIMAL]
     if not problems.constrained:
         found["constrained"] = _search(replace(problems, constrained=True), starts, rng)[0][OPTIMAL]
-    space = problems.space
-    largest = max(problems.each, key=lambda problem: problem.arrays.cutoff)
-    rivals = [*found.values(), *(known.point(problems.labels, problems.cutoff) for known in problems.known.values())]
-    rivals = [_within(point, space, largest) for point in rivals]
+    space, largest = problems.space, problems.largest
+    known = problems.points(largest.arrays.cutoff)
+    rivals = [_within(point, space, largest) for point in (*found.values(), *known.values())]
     rivals.sort(key=lambda point: -point.worst(problems.each))
     point, reached = best_point(
         problems.each, space, problems.method, rivals[:starts], max(0, starts - len(rivals)), rng
@@ -136,10 +135,7 @@ def _held_out(
 ) -> list[dict[str, tuple[FloatArray, FloatArray]]]:
     """Per problem and candidate, Φ on the half of the topics not used and on the half used, two numbers per split."""
     sizes = {problem.owner: problem.arrays.topics for problem in problems.each}
-    people = [
-        np.stack([known.point(problems.labels, p.arrays.cutoff).scores(p) for known in problems.known.values()])
-        for p in problems.each
-    ]
+    people = [np.stack([of.scores(p) for of in problems.points(p.arrays.cutoff).values()]) for p in problems.each]
     names = [*found, *problems.known]
     values = np.zeros((len(problems.each), 2, len(names), 2 * splits))
     halves: list[list[IntArray]] = []
@@ -197,27 +193,25 @@ def _collection(
 ) -> CollectionOptimum:
     """The candidates of one problem, and what they are worth."""
     cutoff = problem.cutoff
-    points = found | {
-        name: known.point(problems.labels, problem.arrays.cutoff) for name, known in problems.known.items()
-    }
+    points = found | problems.points(problem.arrays.cutoff)
     candidates = []
     for name, point in points.items():
         discount, gain = point.of(problem)
-        known = problems.known.get(name)
+        known_discount, known_gain = problems.known.get(name, (None, None))
+        by_label = dict(zip(problems.labels.tolist(), gain.tolist(), strict=True))
         bound = {**fixed.parameters, "cutoff": cutoff}
         if point.discount is not None:
-            bound["discount"] = known.discount if known else tuple(discount.tolist())
+            bound["discount"] = known_discount or tuple(discount.tolist())
         if point.gain is not None:
-            bound["gain"] = known.gain if known else tuple(zip(problems.labels.tolist(), gain.tolist(), strict=True))
+            bound["gain"] = known_gain or tuple(by_label.items())
+        fitted = point.gain is not None and known_gain is None
         candidates.append(
             Candidate(
                 name=name,
                 measure=fixed.definition.bind(bound),
                 discount=discount / discount.sum(),
-                gain=dict(zip(problems.labels.tolist(), gain.tolist(), strict=True)),
-                bound=()
-                if known or point.gain is None
-                else tuple(problems.labels[gain <= _BOUND * gain.max()].tolist()),
+                gain=by_label,
+                bound=tuple(problems.labels[gain <= _BOUND * gain.max()].tolist()) if fitted else (),
                 held_out=held[name][0],
                 fitted=held[name][1],
             )

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from gainful.charts import COLOURS, DASHES, HEIGHT, SHAPES, WIDTH, load_altair, styled
-from gainful.errors import GainfulError, did_you_mean
+from gainful.errors import GainfulError, check_choice
 
 if TYPE_CHECKING:
     import altair
@@ -32,9 +32,7 @@ _POINTS = 120
 
 def draw(found: Optimum, figure: Figure) -> altair.TopLevelMixin:
     """One figure, or all that say something, for every collection and cutoff."""
-    if figure not in get_args(Figure):
-        hint = did_you_mean(str(figure), get_args(Figure))
-        raise GainfulError(f"figure: expected one of {', '.join(get_args(Figure))}, got {figure!r}.{hint}")
+    check_choice("figure", figure, get_args(Figure))
     alt = load_altair()
     wanted = _telling(found) if figure == "all" else [figure]
     if figure == "held_out" and not found.settings["splits"]:
@@ -53,10 +51,7 @@ def draw(found: Optimum, figure: Figure) -> altair.TopLevelMixin:
     grid = alt.concat(*charts, columns=columns).resolve_scale(
         color="independent", strokeDash="independent", shape="independent"
     )
-    return styled(grid, f"Optimal {_WHAT[found.settings['target']]} of nDCG")
-
-
-_WHAT = {"discount": "discount", "gain": "gain", "both": "gain and discount"}
+    return styled(grid, f"Optimal {found.settings['target'].replace('both', 'gain and discount')} of nDCG")
 
 
 def _telling(found: Optimum) -> list[str]:
@@ -135,8 +130,7 @@ def _held_out(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
     frame = _long(one.by_name, lambda c: {"phi": c.held_out.round(4)})
     names = list(one.by_name)
     base = alt.Chart(frame, width=size[0], height=size[1]).encode(
-        y=alt.Y("candidate:N", title=None, sort=names),
-        color=_colour(alt, names, legend=None),
+        y=alt.Y("candidate:N", title=None, sort=names), color=_colour(alt, names, legend=None)
     )
     x = alt.X("phi:Q", title="held-out Φ (tick: one half; dot: mean)", scale=alt.Scale(zero=False))
     ticks = base.mark_tick(thickness=1.5, size=16, opacity=0.45).encode(

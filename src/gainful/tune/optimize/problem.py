@@ -42,21 +42,6 @@ class JudgedRuns:
         return tuple(self.rankings.topics[topic] for topic in self.topics)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """Gain and discount by their names; None for what is not sought."""
-
-    discount: str | None
-    gain: str | None
-
-    def point(self, labels: FloatArray, cutoff: int) -> Point:
-        """The numbers behind the names."""
-        return Point(
-            discount=None if self.discount is None else discounts(self.discount, cutoff, cutoff),
-            gain=None if self.gain is None else gains(labels, self.gain),
-        )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problems:
     """What is sought, for which problems, and what it competes with."""
@@ -66,21 +51,29 @@ class Problems:
     method: Method
     labels: FloatArray
     each: list[Problem]
-    known: dict[str, Known]
+    known: dict[str, tuple[str | None, str | None]]  # discount and gain by their names; None for what is not sought
 
     @property
-    def cutoff(self) -> int:
-        """The largest."""
-        return max(problem.arrays.cutoff for problem in self.each)
+    def largest(self) -> Problem:
+        """That of the largest cutoff."""
+        return max(self.each, key=lambda problem: problem.arrays.cutoff)
 
     @property
     def space(self) -> Space:
         """Where to look."""
-        return Space(
-            ranks=0 if self.target == "gain" else self.cutoff,
-            labels=0 if self.target == "discount" else len(self.labels),
-            constrained=self.constrained,
-        )
+        ranks = 0 if self.target == "gain" else self.largest.arrays.cutoff
+        labels = 0 if self.target == "discount" else len(self.labels)
+        return Space(ranks=ranks, labels=labels, constrained=self.constrained)
+
+    def points(self, cutoff: int) -> dict[str, Point]:
+        """The numbers behind the names of what is known."""
+        return {
+            name: Point(
+                discount=None if discount is None else discounts(discount, cutoff, cutoff),
+                gain=None if gain is None else gains(self.labels, gain),
+            )
+            for name, (discount, gain) in self.known.items()
+        }
 
     def of_topics(self, chosen: list[IntArray]) -> Problems:
         """The same for some topics of each collection."""
@@ -111,16 +104,13 @@ def make_problems(
                 )
             )
     named = [name for name in GAINS if name != "exp" or labels[-1] <= _LARGEST_EXPONENT]
-    match target:
-        case "discount":
-            known = {name: Known(discount=name, gain=None) for name in DISCOUNTS}
-        case "gain":
-            known = {name: Known(discount=None, gain=name) for name in named}
-        case _:
-            known = {f"{d}, gain {g}": Known(discount=d, gain=g) for g in named for d in DISCOUNTS}
-    made = Problems(
-        target=target, constrained=given["constrained"], method="cone", labels=labels, each=problems, known=known
-    )
+    by_target: dict[str, dict[str, tuple[str | None, str | None]]] = {
+        "discount": {name: (name, None) for name in DISCOUNTS},
+        "gain": {name: (None, name) for name in named},
+        "both": {f"{discount}, gain {gain}": (discount, gain) for gain in named for discount in DISCOUNTS},
+    }
+    known, constrained = by_target[target], given["constrained"]
+    made = Problems(target=target, constrained=constrained, method="cone", labels=labels, each=problems, known=known)
     kinks = len(problems) > 1  # the smallest of several Φ is not smooth, which is what L-BFGS-B asks for
     return replace(made, method=given["method"] or ("slsqp" if kinks and made.space.size <= MANY else "cone"))
 

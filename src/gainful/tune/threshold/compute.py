@@ -130,10 +130,7 @@ class SweptRun:
 def sweep_run(
     qrels: Any, run: Any, filter_run: Any, measure: str | Measure, options: Mapping[str, Any], *, directed: bool
 ) -> SweptRun:
-    """Read, join and sweep, over the topics that count.
-
-    `directed`: a higher value of the measure must be better or worse.
-    """
+    """Read, join and sweep, over the topics that count; `directed`: high values of the measure must be good or bad."""
     check_options(options, ThresholdOptions)
     chosen = parse_measure(measure)
     if chosen.definition.summary != "mean":
