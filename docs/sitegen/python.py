@@ -15,7 +15,7 @@ from typing import Any, Literal, Union
 import gainful as gf
 from gainful.cli.make import parameter_texts
 from gainful.data.policies import Policies
-from gainful.engine.options import Dask
+from gainful.engine import Dask
 from gainful.verbs.source import Options
 from sitegen.text import escaped
 

@@ -27,7 +27,7 @@ from .data.scores import Scores as Scores
 from .data.simulate import simulate as simulate
 from .data.simulate.collection import Collection as Collection
 from .data.simulate.collection import Truth as Truth
-from .engine.options import Dask as Dask
+from .engine import Dask as Dask
 from .errors import DataError as DataError
 from .errors import GainfulError as GainfulError
 from .errors import GainfulWarning as GainfulWarning
@@ -54,7 +54,6 @@ from .tune.optimize import optimize as optimize
 from .tune.optimize.result import Optimum as Optimum
 from .tune.threshold.result import Threshold as Threshold
 from .tune.threshold.tradeoff import ThresholdCurve as ThresholdCurve
-from .verbs.align import align as align
 from .verbs.compare import compare as compare
 from .verbs.compare.result import Comparison as Comparison
 from .verbs.evaluate import evaluate as evaluate
@@ -62,3 +61,4 @@ from .verbs.evaluate import read_scores as read_scores
 from .verbs.evaluate import score as score
 from .verbs.explain import explain as explain
 from .verbs.explain.result import Explanation as Explanation
+from .verbs.source import align as align

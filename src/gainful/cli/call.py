@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.cli.output import STDOUT, check_targets, chosen_format, emit, note, paragraph, printed
 from gainful.cli.progress import bars, reading
-from gainful.engine.options import Dask
+from gainful.engine import Dask
 from gainful.errors import DataError, GainfulError, MeasureError
 
 if TYPE_CHECKING:

@@ -11,19 +11,23 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TextIO
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+from cyclopts.exceptions import ConsumeMultipleError
 
 from gainful._version import __version__
 from gainful.cli.commands import COMMANDS, GROUPS
 from gainful.cli.make import headline, hyphens_kept, load, made
 from gainful.cli.output import printable_lines
 from gainful.cli.start import INTERRUPTED, PIPE_CLOSED
-from gainful.cli.usage import misunderstood
-from gainful.errors import GainfulError, GainfulWarning, spoken
+from gainful.errors import GainfulError, GainfulWarning, closest, spoken
 
 _STDOUT, _STDERR = 1, 2
+# What other programs call the option for scores of topics.
+_TOPICS = ("-q", "--per-query", "--per-topic", "--query", "--topic")
+_VALUES = {Path: "FILE", float: "NUMBER", int: "NUMBER"}
 
 
 def _app() -> App:
@@ -96,8 +100,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
     """
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal's encoding lacks is shown escaped, not answered with a traceback.
-        getattr(stream, "reconfigure", _ignore)(errors="backslashreplace")
+        if hasattr(stream, "reconfigure"):  # a name that its encoding lacks is shown escaped
+            stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if tokens is None else tokens)
     token = spoken.set("shell")
     gc.disable()  # a command makes next to no cycles, and its imports are a tenth faster
@@ -108,10 +112,9 @@ def main(tokens: Sequence[str] | None = None) -> int:
         return _fail(f"{misunderstood(error)} Try 'gainful {_known_command(words)}--help'.", status=2)
     except GainfulError as error:
         return _fail(str(error), status=1)
-    except BrokenPipeError:
-        return _silenced()
-    except SystemExit:  # how rich leaves when the reader of the help text is gone
-        return _silenced()
+    except (BrokenPipeError, SystemExit):  # which is how rich leaves when the reader of the help text is gone
+        _redirect(sys.stdout)  # so that Python's own flush at exit finds no closed pipe
+        return PIPE_CLOSED
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
     except MemoryError as error:
@@ -157,12 +160,6 @@ def _known_command(words: list[str]) -> str:
     return ""
 
 
-def _silenced() -> int:
-    """Point stdout elsewhere, so that Python's own flush at exit finds no closed pipe."""
-    _redirect(sys.stdout)
-    return PIPE_CLOSED
-
-
 def _flush(stream: TextIO) -> None:
     """What cannot be written goes nowhere, so that Python's own flush at exit succeeds."""
     try:
@@ -193,5 +190,41 @@ def _redirect(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-def _ignore(**_: str) -> None:
-    """Stand in for `reconfigure` where a stream, such as a test's, has none."""
+def misunderstood(error: CycloptsError) -> str:
+    """Why a command line was not understood."""
+    if isinstance(error, MissingArgumentError) and not isinstance(error, ConsumeMultipleError):
+        return _missing(error)
+    if isinstance(error, UnusedCliTokensError):
+        return f"unexpected {', '.join(map(repr, error.unused_tokens or ()))}."
+    if isinstance(error, UnknownOptionError) and (_word(error).startswith("--") or _word(error) in _TOPICS):
+        return _unknown(error)
+    if isinstance(error, CoercionError) and error.msg is None and error.target_type is float and error.token:
+        name = error.token.keyword or (error.argument.name if error.argument else "")
+        return f"Invalid value for {name}: expected a number, got {error.token.value!r}."
+    return str(error)
+
+
+def _missing(error: MissingArgumentError) -> str:
+    argument = error.argument
+    if argument is None:
+        return str(error)
+    given = error.keyword or next((token.keyword for token in argument.tokens if token.keyword), None)
+    if given:
+        return f"{given}: expected a value after it."
+    value = f" {_VALUES.get(argument.hint, 'VALUE')}" if argument.name.startswith("-") else ""
+    dot = "" if argument.name.endswith("...") else "."
+    return f"missing {argument.name}{value}{dot}"
+
+
+def _unknown(error: UnknownOptionError) -> str:
+    """With the option that was meant; cyclopts compares the dashes, too, and finds much alike."""
+    wrong = _word(error).partition("=")[0]
+    known = [name[2:] for argument in error.argument_collection for name in argument.names if name.startswith("--")]
+    meant = closest(wrong[2:], known, alike=0.7)
+    if wrong in _TOPICS:
+        return f"Unknown option: {wrong}. 'gainful evaluate --per-topic' shows every topic, 'gainful explain' one."
+    return f"Unknown option: {wrong}." + ("" if meant is None else f" Did you mean --{meant}?")
+
+
+def _word(error: UnknownOptionError) -> str:
+    return error.token.keyword or error.token.value

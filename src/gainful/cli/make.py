@@ -17,7 +17,7 @@ from gainful.cli.commands import Command
 from gainful.cli.output import Format
 from gainful.cli.values import choices, listed, pairs, whole
 from gainful.data.policies import Policies
-from gainful.engine.options import Dask
+from gainful.engine import Dask
 from gainful.verbs.source import Options
 
 # Parameters that stand without an option, and what they are called there.

@@ -199,17 +199,8 @@ def topics_of_trec(
     except DuplicateError as error:  # trec_eval has no policy to offer
         raise DataError(f"{error.args[0]}: remove one.") from None
     if depth is not None:
-        kept = rankings.rank <= depth
-        rank = rankings.rank[kept]
-        rankings = replace(
-            rankings,
-            retrieved=np.minimum(rankings.retrieved, depth),
-            row=rankings.row[kept],
-            rank=rank,
-            document=rankings.document[kept],
-            tie_first=rank,
-            tie_last=rank,
-        )
+        retrieved = np.minimum(rankings.retrieved, depth)
+        rankings = replace(rankings.with_hits(rankings.rank <= depth), retrieved=retrieved)
     return rankings.condensed() if judged_only else rankings
 
 

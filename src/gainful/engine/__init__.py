@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from gainful.engine.options import Dask, Engine
+from gainful.checks import check_count
 from gainful.errors import GainfulError
 from gainful.parallel import Apply, here
 
@@ -20,6 +20,34 @@ if TYPE_CHECKING:
     from gainful.engine.cluster import Cluster
 
 __all__ = ["Dask", "Engine", "Work", "open_engine"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dask:
+    """Compute on the workers of a Dask cluster; results are the same to the last bit.
+
+    Parameters
+    ----------
+    address
+        The address of a running scheduler, such as tcp://10.0.0.1:8786; by default workers are started on this machine,
+        and ended afterwards.
+    workers
+        How many workers to start on this machine; one per core by default.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.address is not None and self.workers is not None:
+            raise GainfulError(
+                f"workers: expected no number with a scheduler, which has workers already, got {self.workers}"
+            )
+        if self.workers is not None:
+            check_count("workers", self.workers)
+
+
+Engine: TypeAlias = Literal["local"] | Dask
 
 
 @dataclass(frozen=True, slots=True)

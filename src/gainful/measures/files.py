@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gainful.errors import GainfulError, MeasureError, did_you_mean
-from gainful.measures.installed import load_installed
-from gainful.measures.registry import PRESETS, REGISTRY, Measure, short
+from gainful.measures.registry import PRESETS, REGISTRY, Measure, load_installed, short
 
 # Room for thousands of discounts, and no more than can be read at once without a thought.
 _LARGEST = 1_000_000

@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 from gainful.errors import MeasureError, did_you_mean
 from gainful.measures.files import is_file_name, read_measure
-from gainful.measures.installed import load_installed
 from gainful.measures.parameters import Value
-from gainful.measures.registry import PRESETS, REGISTRY, Measure, short, shown
+from gainful.measures.registry import PRESETS, REGISTRY, Measure, load_installed, short, shown
 
 # Longer than any discount vector needs, short enough that no text can exhaust the parser.
 _LONGEST = 200_000

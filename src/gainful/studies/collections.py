@@ -16,7 +16,7 @@ from gainful.data.simulate import simulate
 from gainful.errors import DataError, GainfulError
 from gainful.io.read import read_qrels
 from gainful.results import Note, Settings, plural
-from gainful.verbs.align import align
+from gainful.verbs.source import align
 
 # Built like a Web Track, and as large: simulate's own topics and systems.
 SIMULATED = "simulated"

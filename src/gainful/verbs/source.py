@@ -6,10 +6,10 @@ Nothing heavy is imported before it is needed: the command line reads signatures
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, get_origin, get_type_hints
 
 from gainful.data.policies import Policies, PolicyOptions
-from gainful.engine.options import Dask, Engine
+from gainful.engine import Engine
 from gainful.errors import DataError, GainfulError, PolicyError, did_you_mean, setting
 from gainful.results import Settings, plural
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from gainful.data.rankings import Rankings
     from gainful.data.scores import Scores
     from gainful.measures import Measure
-
-__all__ = ["DEFAULT_MEASURES", "Dask", "Engine", "Measures", "Options", "rankings_of", "scores_of", "settings_of"]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
 Measures: TypeAlias = "str | Measure | Iterable[str | Measure] | None"
@@ -96,13 +94,69 @@ def settings_of(function: Callable[..., Any], given: Mapping[str, Any], scores: 
     )
 
 
+def align(
+    qrels: Any,
+    runs: Any,
+    *,
+    documents: float = 0,
+    scores: bool = False,
+    keep_going: bool = False,
+    **policies: Unpack[PolicyOptions],
+) -> Rankings:
+    """Join runs with judgments once, for all the functions that start from both.
+
+    Parameters
+    ----------
+    qrels
+        Judgments: a file (TREC text, CSV, TSV, JSONL, Parquet, Arrow; compressed or not), a dict or a frame.
+    runs
+        One or more runs: files, folders or globs, dicts or frames.
+    documents
+        How many documents of each ranking to list by name, judged or not, as some functions need it: `explain`, say;
+        infinity for all.
+    scores
+        Keep the scores of all documents, judged or not, as thresholds need them; also kept if all documents are listed.
+    keep_going
+        Leave out runs that cannot be read, and name them in `Rankings.failed`.
+    **policies
+        See `Policies`.
+
+    Returns
+    -------
+    Rankings
+        What takes the place of judgments and runs in every function.
+
+    Examples
+    --------
+    >>> rankings = align({"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.9, "c": 0.5}}, documents=10)
+    >>> rankings.listed.doc_id.to_list()
+    ['a', 'c']
+    >>> import gainful as gf
+    >>> gf.evaluate(rankings, "P@2").mean()["P@2"].to_list()
+    [0.5]
+    """
+    from gainful.data.align import align as join
+    from gainful.data.notes import notes_of
+    from gainful.io.read import iterate_runs, read_qrels
+    from gainful.results import warn
+
+    if not documents >= 0:
+        raise GainfulError(f"documents: expected a number of at least 0, got {documents}")
+    chosen = Policies(**policies)
+    reading = iterate_runs(runs, keep_going=keep_going)  # in the background, while the judgments are read and indexed
+    rankings = join(read_qrels(qrels), reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
+    if not rankings.systems:
+        raise DataError(rankings.failed[0][1])
+    warn(notes_of(rankings))
+    return rankings
+
+
 def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 0, scores: bool = False) -> Rankings:
     """The rankings that a function was given, or those of judgments and runs.
 
     `documents` of each are known by name; `scores`: those of all documents are known.
     """
     from gainful.data.rankings import Rankings
-    from gainful.verbs.align import align
 
     check_options(options)
     if not isinstance(source, Rankings):

@@ -19,7 +19,6 @@ from gainful.analyses.robustness.depletion import (
     checked_levels,
     deplete,
     judged_only,
-    of_system,
     only_contributor,
     stratified,
     to_depth,
@@ -164,10 +163,10 @@ class TestRuns:
 
     @settings(deadline=None)
     @given(worlds(), st.sampled_from(("trec", "expected")))
-    def test_of_system_is_the_run_alone(self, world, ties):
+    def test_one_system_is_the_run_alone(self, world, ties):
         every = world.align(ties=ties)
-        for at, (name, rows) in enumerate(world.runs.items()):
-            one = of_system(every, at)
+        for name, rows in world.runs.items():
+            one = every.only([name])
             same(one, World(world.qrels, {name: rows}).align(ties=ties))
             assert (one.tie_first is one.rank) == (ties == "trec")
 

@@ -16,7 +16,7 @@ from cyclopts import App, CycloptsError
 from gainful.cli.call import Call
 from gainful.cli.commands import Command
 from gainful.cli.make import headline, made, parameter_texts
-from gainful.engine.options import Dask, Engine
+from gainful.engine import Dask, Engine
 
 
 def function(a, b, *, c=1):

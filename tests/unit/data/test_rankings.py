@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from gainful.data.rankings import Rankings
 from gainful.data.run import Run
 from gainful.data.simulate import simulate
-from gainful.verbs.align import align
+from gainful.verbs.source import align
 from worlds import World, worlds
 
 

@@ -13,11 +13,10 @@ import polars as pl
 from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_share, check_sizes
 from gainful.errors import check_choice
-from gainful.results import Chart, Note, Result, Settings, beside, plural
+from gainful.results import Chart, Note, Result, Settings, beside, of_measure, of_others, plural
 from gainful.stats.anova import reliability_of
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table
-from gainful.verbs.per_measure import of_measure, of_others
 
 Coefficient = Literal["phi", "erho2"]
 _COEFFICIENTS: tuple[Coefficient, ...] = ("erho2", "phi")

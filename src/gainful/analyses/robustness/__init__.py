@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from gainful.data.policies import PolicyOptions
-from gainful.engine.options import Engine
+from gainful.engine import Engine
 from gainful.verbs.source import Measures
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from gainful.analyses.robustness.depletion import (
     Sample,
     checked_levels,
     judged_only,
-    of_system,
     only_contributor,
     samples,
     unpool,
@@ -114,17 +113,19 @@ class Experiment:
 
     def _left_out(self, depth: float) -> Outcome:
         """Each run scored without the judgments that it alone contributed."""
-        systems = range(len(self.rankings.systems))
         judged = self.rankings.pool_grade >= 0
         owner = only_contributor(self.rankings, depth)
-        parts = [self.scorer.score(unpool(of_system(self.rankings, system), owner != system)) for system in systems]
+        parts = [
+            self.scorer.score(unpool(self.rankings.only([name]), owner != system))
+            for system, name in enumerate(self.rankings.systems)
+        ]
         together = replace(
             parts[0],
             systems=self.rankings.systems,
             values=np.concatenate([part.values for part in parts], axis=1),
             counted=np.concatenate([part.counted for part in parts], axis=1),
         )
-        return self._compared(together, float(judged.sum() - ((owner >= 0) & judged).sum() / len(systems)))
+        return self._compared(together, float(judged.sum() - ((owner >= 0) & judged).sum() / len(parts)))
 
     def _compared(self, found: Scores, judged: float) -> Outcome:
         summary = found.summary()

@@ -95,23 +95,6 @@ def only_contributor(rankings: Rankings, depth: float) -> IntArray:
     return np.where(number == 1, total.astype(np.int64), -1)
 
 
-def of_system(rankings: Rankings, system: int) -> Rankings:
-    """The rankings of one system, over the same pool."""
-    topics = len(rankings.topics)
-    rows = slice(system * topics, (system + 1) * topics)
-    own = rankings.with_hits(slice(*np.searchsorted(rankings.row, [rows.start, rows.stop]).tolist()))
-    return replace(
-        own,
-        systems=(rankings.systems[system],),
-        retrieved=rankings.retrieved[rows],
-        present=rankings.present[rows],
-        row=own.row - rows.start,
-        ignored=(rankings.ignored[system],),
-        stranger=rankings.stranger[system : system + 1],
-        tied=None if rankings.tied is None else rankings.tied[rows],
-    )
-
-
 def samples(
     rankings: Rankings,
     depletion: Depletion,

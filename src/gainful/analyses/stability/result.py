@@ -9,9 +9,8 @@ import polars as pl
 
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.errors import GainfulError
-from gainful.results import Chart, Note, Result, Settings, beside, plural
+from gainful.results import Chart, Note, Result, Settings, beside, of_measure, of_others, plural
 from gainful.tables import Table
-from gainful.verbs.per_measure import of_measure, of_others
 
 # Error rates that one may be content with; the verdict speaks of the middle one.
 _RATES = (0.1, 0.05, 0.02)

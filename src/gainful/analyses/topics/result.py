@@ -14,11 +14,10 @@ from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_sizes
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, plural
+from gainful.results import Note, Result, Settings, of_measure, of_others, plural
 from gainful.stats.paired import pairs
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table
-from gainful.verbs.per_measure import of_measure, of_others
 
 if TYPE_CHECKING:
     import altair

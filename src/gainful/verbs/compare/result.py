@@ -10,7 +10,7 @@ import polars as pl
 
 from gainful.charts import COLOURS, WIDTH, load_altair, styled, tips
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
-from gainful.results import Note, Result, Settings, listed
+from gainful.results import Note, Result, Settings, listed, of_measure
 from gainful.stats.intervals import mean_interval
 from gainful.stats.paired import CLOSE, rounding
 from gainful.stats.resample import FloatArray
@@ -18,7 +18,6 @@ from gainful.tables import Table
 from gainful.verbs.compare.contrasts import Contrasts, check_margin, checked_alpha
 from gainful.verbs.compare.tables import means_table, movers_tables, pairs_table
 from gainful.verbs.compare.verdict import few_topics, notes, sentences
-from gainful.verbs.per_measure import of_measure
 
 if TYPE_CHECKING:
     import altair
