@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,15 +26,12 @@ from gainful.ltrf.ranker import SETTINGS, FRanker, threshold_layers
 from gainful.ltrf.settings import Settings, differing
 from gainful.ltrf.targets import Loss, Scale, check_loss
 from gainful.ltrf.training import Splits, evaluate_examples, prepare, repeated_by, settings_of, train_on
-from gainful.results import Note, Result
+from gainful.results import Chart, Note, Result
 from gainful.tables import Table
 from gainful.tune import threshold as thresholds
 from gainful.tune.threshold.tradeoff import ThresholdCurve
 from gainful.verbs.compare import compare as compare_runs
 from gainful.verbs.compare.result import Comparison
-
-if TYPE_CHECKING:
-    import altair
 
 # Points of a curve that are drawn, and panels side by side.
 _POINTS, _COLUMNS = 200, 3
@@ -139,7 +136,7 @@ class LossComparison(Result):
             "gains": self.scale.to_dict(),
         }
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """Draw nDCGf against the threshold, one panel per loss, as their scores have nothing in common.
 
         Below, forbidden shown against good filtered.
@@ -237,20 +234,17 @@ def _baselines(rankers: Mapping[str, FRanker], every: Mapping[str, Run], test: E
     return found
 
 
-def _panel(ranker: FRanker, curve: ThresholdCurve, colour: str, measure: str) -> altair.LayerChart:
+def _panel(ranker: FRanker, curve: ThresholdCurve, colour: str, measure: str) -> Any:
     alt = load_altair()
     points = _points(ranker.loss, curve).filter(pl.col("threshold").is_finite())
     x = alt.X("threshold:Q", title="threshold", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=5))
     y = alt.Y("score:Q", title=measure, scale=alt.Scale(zero=False))
     layers = threshold_layers(points, ranker.threshold, x=x, y=y, measure=measure, colour=colour)
     size = {"width": WIDTH * 0.38, "height": HEIGHT * 0.45}
-    panel: altair.LayerChart = alt.layer(*layers).properties(title=ranker.loss, **size)
-    return panel
+    return alt.layer(*layers).properties(title=ranker.loss, **size)
 
 
-def _trade_off(
-    curves: Mapping[str, ThresholdCurve], scores: Scores, measure: str, colour: altair.Color
-) -> altair.LayerChart:
+def _trade_off(curves: Mapping[str, ThresholdCurve], scores: Scores, measure: str, colour: Any) -> Any:
     alt = load_altair()
     lines = pl.concat([_points(loss, curve) for loss, curve in curves.items()])
     means = dict(zip(scores.measures, scores.summary(), strict=True))
@@ -274,13 +268,12 @@ def _trade_off(
     base = alt.Chart(models).encode(x=x, y=y, tooltip=hints)
     trained = base.transform_filter(alt.FieldOneOfPredicate("model", list(curves)))
     baselines = base.transform_filter({"not": {"field": "model", "oneOf": list(curves)}})
-    chart: altair.LayerChart = alt.layer(
+    return alt.layer(
         alt.Chart(lines).mark_line(opacity=0.6).encode(x=x, y=y, color=colour, order="kept:Q", tooltip=hints),
         trained.mark_point(filled=True, size=90, opacity=1).encode(color=colour),
         baselines.mark_point(size=60, color="#333333", shape="diamond", opacity=1),
         baselines.mark_text(align="left", dx=8, dy=-6, color="#333333").encode(text="model:N"),
     ).properties(width=WIDTH, height=HEIGHT)
-    return chart
 
 
 def _points(loss: str, curve: ThresholdCurve) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import Any, Protocol, get_args
 
 import numpy as np
 import polars as pl
@@ -24,11 +24,8 @@ from gainful.ltrf.data import Examples, read_examples
 from gainful.ltrf.settings import Cut, Kind
 from gainful.ltrf.targets import LOSSES, FloatArray, Loss, Scale
 from gainful.ltrf.weights import check_saved
-from gainful.results import Note, Result
+from gainful.results import Chart, Note, Result
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 SETTINGS = "ranker.json"
 FORMAT = 1
@@ -170,7 +167,7 @@ class FRanker(Result):
             {"round": range(1, len(values) + 1), "nDCGf": values}, schema_overrides={"nDCGf": pl.Float64}
         )
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """Draw nDCGf of the validation queries against the threshold, with the chosen one marked."""
         alt = load_altair()
         measure = f"nDCGf@{self.cutoff}"
@@ -259,9 +256,7 @@ class FRanker(Result):
         return found.astype(np.float32).astype(np.float64)
 
 
-def threshold_layers(
-    points: pl.DataFrame, threshold: float, *, x: altair.X, y: altair.Y, measure: str, colour: str
-) -> list[altair.Chart]:
+def threshold_layers(points: pl.DataFrame, threshold: float, *, x: Any, y: Any, measure: str, colour: str) -> list[Any]:
     """A measure against the threshold, and a rule where an f-ranker cuts, if it shows anything."""
     alt = load_altair()
     value = alt.Tooltip(y.shorthand, title=measure, format=".4f")

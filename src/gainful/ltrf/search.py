@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,11 +19,8 @@ from gainful.ltrf.ranker import FRanker
 from gainful.ltrf.settings import Kind
 from gainful.ltrf.targets import check_loss
 from gainful.ltrf.training import prepare, settings_of, tested, train_on
-from gainful.results import Note, Result, listed
+from gainful.results import Chart, Note, Result, listed
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 # Where learning rates are looked for, if nobody says.
 _LEARNING_RATES: dict[Kind, tuple[float, float]] = {"text": (5e-6, 1e-4), "features": (0.01, 0.3)}
@@ -84,7 +81,7 @@ class Search(Result):
         """Write the best f-ranker into a new folder."""
         self.ranker.save(folder)
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """Validation nDCGf of every trial against its learning rate."""
         alt = load_altair()
         size = _SIZE[self.ranker.kind]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gainful.charts import load_altair
 from gainful.data.scores import Scores
@@ -13,11 +13,8 @@ from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
 from gainful.pages.command import with_output
 from gainful.pages.page import report_page
-from gainful.results import Note, Result, Settings
+from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 SUFFIXES = (".html", ".htm")
 
@@ -61,7 +58,7 @@ class Report(Result):
         compared = [note for one in self.results.get("comparison", ()) for note in own_notes(one)]
         return tuple(dict.fromkeys([*self.settings.notes, *every, *compared]))
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """The means of the runs with their intervals."""
         compared = self.results.get("comparison")
         if not compared:

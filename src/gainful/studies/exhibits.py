@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from gainful.errors import DataError
+from gainful.results import Chart
 from gainful.studies.panels import Axis, panels
 from gainful.tables import Column, Kind, Table
-
-if TYPE_CHECKING:
-    import altair
 
 # How the name of a collection ends whose numbers are those of the paper.
 PUBLISHED = " (published)"
@@ -49,14 +47,14 @@ class Exhibit:
     title: str
     text: str
     frame: pl.DataFrame
-    draw: Callable[[], altair.TopLevelMixin] | None = None
+    draw: Callable[[], Chart] | None = None
     brief: pl.DataFrame | None = None
 
     def to_dict(self) -> dict[str, object]:
         """All but the drawing, ready for JSON."""
         return {"name": self.name, "title": self.title, "text": self.text, "rows": self.frame.to_dicts()}
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """The figure; a table has none."""
         if self.draw is None:
             raise DataError(f"{self.name} is a table: expected an exhibit that is a figure")
@@ -112,28 +110,18 @@ class Paper:
         return replace(made, draw=lambda: panels(drawn(), title=made.title, **panel))
 
     def lines(
-        self,
-        name: str,
-        frame: pl.DataFrame,
-        measures: Sequence[str],
-        *,
-        x: Axis,
-        y: Axis,
-        brief: pl.Expr,
-        values: Mapping[str, Any] = _NONE,
+        self, name: str, frame: pl.DataFrame, lines: Sequence[str], *, x: Axis, y: Axis, brief: pl.Expr, **values: Any
     ) -> Exhibit:
-        """One line per column of measures, one panel per cutoff if there are any; `brief` says which rows to print."""
+        """One line per column in `lines`, one panel per cutoff if there are any; `brief` says which rows to print."""
         by_cutoff = "cutoff" in frame.columns
 
         def drawn() -> pl.DataFrame:
             index = ["collection", x.field, *(["cutoff"] if by_cutoff else [])]
-            long = frame.unpivot(measures, index=index, variable_name="measure", value_name=y.field)
+            long = frame.unpivot(lines, index=index, variable_name="measure", value_name=y.field)
             return long.with_columns(at=pl.format("nDCG@{}", "cutoff")) if by_cutoff else long
 
-        at = {"column": "at"} if by_cutoff else {}
-        return self.figure(
-            name, frame, values=values, brief=frame.filter(brief), x=x, y=y, by="measure", drawn=drawn, **at
-        )
+        panel = {"x": x, "y": y, "by": "measure", "drawn": drawn, **({"column": "at"} if by_cutoff else {})}
+        return self.figure(name, frame, values=values, brief=frame.filter(brief), **panel)
 
 
 @cache
@@ -161,9 +149,9 @@ def with_published(ours: pl.DataFrame, theirs: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([ours, theirs.with_columns(pl.col("collection") + PUBLISHED)], how="diagonal")
 
 
-def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Frames below each other; one without columns if all are empty."""
-    some = [frame for frame in frames if not frame.is_empty()]
+def stacked(parts: Iterable[pl.DataFrame | Mapping[str, Any]]) -> pl.DataFrame:
+    """Frames, or columns by name, below each other; a frame without columns if all are empty."""
+    some = [frame for frame in map(pl.DataFrame, parts) if not frame.is_empty()]
     return pl.concat(some) if some else pl.DataFrame()
 
 

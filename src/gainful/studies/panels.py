@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from gainful.charts import COLOURS, DASHES, SHAPES, load_altair, styled
-
-if TYPE_CHECKING:
-    import altair
+from gainful.results import Chart
 
 # Of a panel; of one that stands alone, more.
 _SIZE, _ALONE = (240, 190), (440, 280)
@@ -57,7 +55,7 @@ def panels(
     names: Sequence[str] | None = None,
     band: tuple[str, str] | None = None,
     tooltip: Sequence[str] = (),
-) -> altair.TopLevelMixin:
+) -> Chart:
     """Draw lines or dots of a long frame: one panel per collection.
 
     With `column`, a row of panels, one per value of it.

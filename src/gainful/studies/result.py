@@ -5,20 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from gainful.charts import load_altair, styled
 from gainful.errors import DataError, check_choice
-from gainful.results import Note, Result, Settings, listed, plural
+from gainful.results import Chart, Note, Result, Settings, listed, plural
 from gainful.studies.collections import StudyCollection
 from gainful.studies.exhibits import Exhibit, read_paper
 from gainful.studies.findings import Finding
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 # Claims that a verdict names; the table of findings has all of them.
 _CLAIMS = 3
@@ -154,7 +151,7 @@ class Study(Result):
             "absent": dict(self.absent),
         }
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """All figures, one below the other."""
         alt = load_altair()
         figures = []

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from gainful.charts import COLOURS, load_altair, styled
-from gainful.studies.exhibits import PUBLISHED, Exhibit, absences, read_paper
+from gainful.results import Chart
+from gainful.studies.exhibits import PUBLISHED, Exhibit, absences, read_paper, stacked
 from gainful.studies.forbidden_documents.compute import LEVELS, NORMS, Compared, ForbiddenDocuments
 from gainful.studies.forbidden_documents.learning import MEASURES, SIZES, Learnt
 from gainful.studies.panels import Axis, listed
-
-if TYPE_CHECKING:
-    import altair
 
 _PAPER = read_paper("forbidden_documents")
 _NEVER = "the paper's product reviews were not published, and no other data have votes and spam labels"
@@ -102,34 +100,26 @@ def _bounds(found: Sequence[ForbiddenDocuments], forbidden: float, learnt: Mappi
 
 
 def _stability(compared: Mapping[str, Compared], settings: Mapping[str, Any]) -> Exhibit:
-    frame = pl.concat(
-        pl.DataFrame(
-            {"collection": name, "topics": one.stable.curves[0].sizes, **{norm: one.error(norm) for norm in NORMS}}
-        )
+    frame = stacked(
+        {"collection": name, "topics": one.stable.curves[0].sizes, **{norm: one.error(norm) for norm in NORMS}}
         for name, one in compared.items()
     )
     x = Axis(field="topics", title="topics drawn", whole=True, own=True)
     y = Axis(field="value", title="error rate", format="%", zero=True)
     topics = pl.col("topics")
     some = (topics % 5 == 0) | (topics == topics.min().over("collection"))
-    return _PAPER.lines("Figure 1", frame, NORMS, x=x, y=y, brief=some, values=settings)
+    return _PAPER.lines("Figure 1", frame, NORMS, x=x, y=y, brief=some, **settings)
 
 
 def _sensitivity(compared: Mapping[str, Compared], settings: Mapping[str, Any]) -> Exhibit:
-    frame = pl.concat(
-        pl.DataFrame(
-            {
-                "collection": name,
-                "level": LEVELS,
-                **{norm: [one.power(norm, level) for level in LEVELS] for norm in NORMS},
-            }
-        )
+    frame = stacked(
+        {"collection": name, "level": LEVELS, **{norm: [one.power(norm, level) for level in LEVELS] for norm in NORMS}}
         for name, one in compared.items()
     )
     x = Axis(field="level", title="level", tight=True)
     y = Axis(field="value", title="share of the pairs", format="%", domain=(0, 1))
     brief = pl.col("level").is_in(_BRIEF)
-    return _PAPER.lines("Figure 2", frame, NORMS, x=x, y=y, brief=brief, values=settings)
+    return _PAPER.lines("Figure 2", frame, NORMS, x=x, y=y, brief=brief, **settings)
 
 
 def _reliability(compared: Mapping[str, Compared], cutoff: int) -> Exhibit:
@@ -151,7 +141,7 @@ def _reliability(compared: Mapping[str, Compared], cutoff: int) -> Exhibit:
     return _PAPER.exhibit("Figure 3", frame, {"cutoff": cutoff}, draw=lambda: _intervals(frame))
 
 
-def _intervals(frame: pl.DataFrame) -> altair.TopLevelMixin:
+def _intervals(frame: pl.DataFrame) -> Chart:
     alt = load_altair()
     norms = list(NORMS)
     key = alt.Scale(domain=norms, range=COLOURS[:3])

@@ -157,7 +157,7 @@ def label_shares(one: StudyCollection, depth: int) -> pl.DataFrame:
     rankings = one.joined
     shares = rankings.grades_by_rank(depth)
     return stacked(
-        pl.DataFrame({"collection": one.name, "label": f"{label:g}", "rank": range(1, depth + 1), "share": shares[at]})
+        {"collection": one.name, "label": f"{label:g}", "rank": range(1, depth + 1), "share": shares[at]}
         for at, label in enumerate(rankings.grades)
         if label > 0
     )

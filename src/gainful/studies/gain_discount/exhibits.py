@@ -65,53 +65,41 @@ def absent(made: Sequence[Exhibit], found: Sequence[GainDiscount]) -> dict[str, 
 def _discounts(name: str, parts: Iterable[tuple[str, CollectionOptimum]], candidates: Mapping[str, str]) -> Exhibit:
     """Weights rank by rank, of candidates under the names that they have in the figure."""
     frame = stacked(
-        pl.DataFrame(
-            {
-                "collection": collection,
-                "cutoff": part.cutoff,
-                "discount": shown,
-                "rank": range(1, len(part[candidate].discount) + 1),
-                "weight": part[candidate].discount,
-            }
-        )
+        {
+            "collection": collection,
+            "cutoff": part.cutoff,
+            "discount": shown,
+            "rank": range(1, len(part[candidate].discount) + 1),
+            "weight": part[candidate].discount,
+        }
         for collection, part in parts
         for shown, candidate in candidates.items()
     )
-    return _PAPER.figure(
-        name,
-        frame,
-        x=Axis(field="rank", title="rank", whole=True, tight=True, own=True),
-        y=Axis(field="weight", title="discount", zero=True, own=True),
-        by="discount",
-        column="depth",
-        drawn=lambda: frame.with_columns(depth=pl.format("nDCG@{}", "cutoff")),
-        brief=nearest(frame, "rank", (1, 2, 5, 10, 20, 50, 100), ["cutoff", "discount"], "weight"),
-    )
+
+    def drawn() -> pl.DataFrame:
+        return frame.with_columns(depth=pl.format("nDCG@{}", "cutoff"))
+
+    x = Axis(field="rank", title="rank", whole=True, tight=True, own=True)
+    y = Axis(field="weight", title="discount", zero=True, own=True)
+    brief = nearest(frame, "rank", (1, 2, 5, 10, 20, 50, 100), ["cutoff", "discount"], "weight")
+    return _PAPER.figure(name, frame, x=x, y=y, by="discount", column="depth", drawn=drawn, brief=brief)
 
 
 def _by_topics(deep: Mapping[str, CollectionOptimum]) -> Exhibit:
     frame = stacked(
-        pl.DataFrame(
-            {
-                "collection": name,
-                "cutoff": part.cutoff,
-                "discount": discount,
-                "topics": part.reliability.sizes,
-                "Φ": part.reliability[discount].curve(part.reliability.sizes)[0],
-            }
-        )
+        {
+            "collection": name,
+            "cutoff": part.cutoff,
+            "discount": discount,
+            "topics": part.reliability.sizes,
+            "Φ": part.reliability[discount].curve(part.reliability.sizes)[0],
+        }
         for name, part in deep.items()
         for discount in reversed(ORDER)
     )
-    return _PAPER.figure(
-        "Figure 4",
-        frame,
-        x=Axis(field="topics", title="topics", whole=True, own=True),
-        y=Axis(field="Φ", title="Φ", domain=(0, 1)),
-        by="discount",
-        names=_AS_DRAWN,
-        brief=nearest(frame, "topics", (10, 25, 50, 100), ["discount"], "Φ"),
-    )
+    x, y = Axis(field="topics", title="topics", whole=True, own=True), Axis(field="Φ", title="Φ", domain=(0, 1))
+    brief = nearest(frame, "topics", (10, 25, 50, 100), ["discount"], "Φ")
+    return _PAPER.figure("Figure 4", frame, x=x, y=y, by="discount", names=_AS_DRAWN, brief=brief)
 
 
 def _needed(name: str, parts: Mapping[str, CollectionOptimum], columns: Mapping[str, str], phi: float) -> Exhibit:
@@ -154,14 +142,10 @@ def _ratios(found: Sequence[GainDiscount], cutoffs: Sequence[int]) -> Exhibit:
 
 def _labels(found: Sequence[GainDiscount]) -> Exhibit:
     frame = stacked(one.shares for one in found)
-    return _PAPER.figure(
-        "Figure 5",
-        frame,
-        x=Axis(field="rank", title="rank", whole=True, tight=True),
-        y=Axis(field="share", title="share of the rankings", format="%", zero=True),
-        by="label",
-        brief=nearest(frame, "rank", (1, 5, 10, 20, 50, 100), ["label"], "share"),
-    )
+    x = Axis(field="rank", title="rank", whole=True, tight=True)
+    y = Axis(field="share", title="share of the rankings", format="%", zero=True)
+    brief = nearest(frame, "rank", (1, 5, 10, 20, 50, 100), ["label"], "share")
+    return _PAPER.figure("Figure 5", frame, x=x, y=y, by="label", brief=brief)
 
 
 def _held_out(deep: Mapping[str, CollectionOptimum]) -> Exhibit:
@@ -184,26 +168,24 @@ def _held_out(deep: Mapping[str, CollectionOptimum]) -> Exhibit:
 
 def _means(name: str, parts: Mapping[str, CollectionOptimum], what: str, candidates: Sequence[str]) -> Exhibit:
     """Run by run, the mean by the optimum, which is the first candidate, and by each of the others."""
-    frames = []
+    columns = []
     for collection, part in parts.items():
         means, names = part.scores.summary(), list(part.scores.measures)
         first, *others = map(names.index, candidates)
-        frames += [
-            pl.DataFrame(
-                {
-                    "collection": collection,
-                    "cutoff": part.cutoff,
-                    what: names[at],
-                    "run": list(part.scores.systems),
-                    OPTIMAL: means[first],
-                    "other": means[at],
-                    "τ": float(part.tau()[first, at]),
-                    "RMS": float(part.rms()[first, at]),
-                }
-            )
+        columns += [
+            {
+                "collection": collection,
+                "cutoff": part.cutoff,
+                what: names[at],
+                "run": list(part.scores.systems),
+                OPTIMAL: means[first],
+                "other": means[at],
+                "τ": float(part.tau()[first, at]),
+                "RMS": float(part.rms()[first, at]),
+            }
             for at in others
         ]
-    frame = stacked(frames)
+    frame = stacked(columns)
     title = pl.format("{}, {}: τ {}, RMS {}", "collection", what, pl.col("τ").round(3), pl.col("RMS").round(3))
     agreed = pl.len().alias("runs"), pl.first("τ"), pl.first("RMS")
     return _PAPER.figure(
@@ -234,30 +216,26 @@ def _orders(deep: Mapping[str, CollectionOptimum]) -> Exhibit:
 
 def _pairs(found: Sequence[GainDiscount], best: int) -> Exhibit:
     frame = stacked(
-        pl.DataFrame(
-            {
-                "collection": one.name,
-                "cutoff": cutoff,
-                "runs": len(test.systems),
-                "measure": name,
-                "pair": np.arange(1, len(test.curve()) + 1),
-                "ASL": test.curve()[::-1],
-            }
-        )
+        {
+            "collection": one.name,
+            "cutoff": cutoff,
+            "runs": len(test.systems),
+            "measure": name,
+            "pair": np.arange(1, len(test.curve()) + 1),
+            "ASL": test.curve()[::-1],
+        }
         for one in found
         for cutoff, tested in one.pairs.items()
         for name, test in zip(TESTED, tested.tests, strict=True)
     )
     keys = ["collection", "cutoff", "runs", "measure"]
     below = pl.len().alias("pairs"), (pl.col("ASL") < 0.05).mean().alias("pairs told apart at 0.05")
+
+    def brief(all: pl.DataFrame) -> pl.DataFrame:
+        return all.group_by(keys, maintain_order=True).agg(below)
+
+    x = Axis(field="pair", title="pairs of runs, the least clear first", whole=True, own=True)
+    y = Axis(field="ASL", title="achieved significance level", domain=(0, 1))
     return _PAPER.figure(
-        "Figure 9",
-        frame,
-        values={"best": best},
-        x=Axis(field="pair", title="pairs of runs, the least clear first", whole=True, own=True),
-        y=Axis(field="ASL", title="achieved significance level", domain=(0, 1)),
-        by="measure",
-        mark="steps",
-        level=0.05,
-        brief=lambda all: all.group_by(keys, maintain_order=True).agg(below),
+        "Figure 9", frame, values={"best": best}, x=x, y=y, by="measure", mark="steps", level=0.05, brief=brief
     )

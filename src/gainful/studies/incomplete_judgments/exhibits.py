@@ -57,18 +57,9 @@ def _properties(found: Sequence[IncompleteJudgments], rel: float) -> Exhibit:
 
 def _curves(name: str, frame: pl.DataFrame, **values: str) -> Exhibit:
     """τ by level, with its interval."""
-    return _PAPER.figure(
-        name,
-        frame,
-        values=values,
-        x=_LEVEL,
-        y=Axis(field="tau", title="Kendall's τ"),
-        by="measure",
-        level=KNEE,
-        band=("low", "high"),
-        tooltip=("judged", "low", "high"),
-        brief=_wide(frame, "tau"),
-    )
+    y, band, brief = Axis(field="tau", title="Kendall's τ"), ("low", "high"), _wide(frame, "tau")
+    behind = {"level": KNEE, "band": band, "tooltip": ("judged", *band)}
+    return _PAPER.figure(name, frame, values=values, x=_LEVEL, y=y, by="measure", brief=brief, **behind)
 
 
 def _decisions(depleted: Sequence[Depleted]) -> Exhibit:
@@ -87,17 +78,15 @@ def _decisions(depleted: Sequence[Depleted]) -> Exhibit:
             for level, cell in zip(one.found.levels, cells, strict=True)
         ]
     )
-    keys = ["collection", "measure", "level"]
+
+    def drawn() -> pl.DataFrame:
+        index = ["collection", "measure", "level"]
+        return frame.unpivot(["accuracy", "g-mean"], index=index, variable_name="what", value_name="share")
+
+    y = Axis(field="share", title="share of the decisions")
+    brief = _wide(frame, "accuracy")
     return _PAPER.figure(
-        "Figure 2",
-        frame,
-        x=_LEVEL,
-        y=Axis(field="share", title="share of the decisions"),
-        by="measure",
-        column="what",
-        level=KNEE,
-        drawn=lambda: frame.unpivot(["accuracy", "g-mean"], index=keys, variable_name="what", value_name="share"),
-        brief=_wide(frame, "accuracy"),
+        "Figure 2", frame, x=_LEVEL, y=y, by="measure", column="what", level=KNEE, drawn=drawn, brief=brief
     )
 
 

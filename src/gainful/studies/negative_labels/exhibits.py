@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import polars as pl
 
-from gainful.studies.exhibits import Exhibit, read_paper
+from gainful.studies.exhibits import Exhibit, read_paper, stacked
 from gainful.studies.negative_labels.compute import NORMS, PAIRS, Compared, NegativeLabels, pair_of
 from gainful.studies.panels import Axis
 
@@ -22,15 +23,10 @@ _AS_DRAWN = ("nDCGmin", "nDCGorg", "nDCG0")
 def exhibits_of(found: Sequence[NegativeLabels]) -> Iterator[Exhibit]:
     """All that the collections allow, in the paper's order."""
     yield _labels(found)
-    if any(one.bounds.negative for one in found):
-        yield _bounds([one for one in found if one.bounds.negative])
-    compared = [one.compared for one in found if one.compared is not None]
-    if compared:
-        yield _orders(compared)
-        yield _ranks(compared)
-        yield _phis(compared)
-        yield _errors(compared)
-        yield _powers(compared)
+    if negative := [one for one in found if one.bounds.negative]:
+        yield _bounds(negative)
+    if compared := [one.compared for one in found if one.compared is not None]:
+        yield from (of(compared) for of in (_orders, _ranks, _phis, _errors, _powers))
 
 
 def _labels(found: Sequence[NegativeLabels]) -> Exhibit:
@@ -51,14 +47,10 @@ def _labels(found: Sequence[NegativeLabels]) -> Exhibit:
 
 def _bounds(found: Sequence[NegativeLabels]) -> Exhibit:
     columns = {"below 0": "share_below_0", "at most -1": "share_at_most_minus_1", "lowest": "lowest"}
-    shares = {one.name: one.bounds.shares() for one in found}
-    frame = pl.concat(
-        some.select(
-            pl.lit(name).alias("collection"), "cutoff", "topics", **{c: pl.col(of) + 0.0 for c, of in columns.items()}
-        )  # no -0
-        for name, some in shares.items()
-    )
-    return _PAPER.exhibit("Table 2a", frame)
+    shares = {name: pl.col(of) + 0.0 for name, of in columns.items()}  # no -0
+    some = (one.bounds.shares().with_columns(collection=pl.lit(one.name), **shares) for one in found)
+    frames = (frame.select("collection", "cutoff", "topics", *shares) for frame in some)
+    return _PAPER.exhibit("Table 2a", pl.concat(frames))
 
 
 def _orders(compared: Sequence[Compared]) -> Exhibit:
@@ -70,30 +62,19 @@ def _orders(compared: Sequence[Compared]) -> Exhibit:
 
 
 def _ranks(compared: Sequence[Compared]) -> Exhibit:
-    frames = [
-        pl.DataFrame(
-            {"collection": one.name, "run": list(one.agreed.systems), **dict(zip(NORMS, one.agreed.ranks, strict=True))}
-        ).sort("nDCGorg", maintain_order=True)
-        for one in compared
-    ]
+    ranks = [(one.name, one.agreed.systems, dict(zip(NORMS, one.agreed.ranks, strict=True))) for one in compared]
+    unsorted = [pl.DataFrame({"collection": name, "run": list(runs), **by_norm}) for name, runs, by_norm in ranks]
+    frames = [some.sort("nDCGorg", maintain_order=True) for some in unsorted]
     frame = pl.concat(frames)
     places = pl.col("nDCGorg") - pl.col("nDCG0")
     moved = (
         some.with_columns(places=places).sort(places.abs(), descending=True, maintain_order=True) for some in frames
     )
     axis = partial(Axis, domain=(1, max(2.0, *frame["nDCGorg"], *frame["nDCG0"])), whole=True, tight=True, reverse=True)
-    return _PAPER.figure(
-        "Figure 2c",
-        frame,
-        x=axis(field="nDCG0", title="rank by nDCG0"),
-        y=axis(field="nDCGorg", title="rank by nDCGorg"),
-        by="collection",
-        titled=True,
-        mark="dots",
-        diagonal=True,
-        tooltip=("run", "nDCGmin"),
-        brief=pl.concat(some.head(5) for some in moved),
-    )
+    x, y = axis(field="nDCG0", title="rank by nDCG0"), axis(field="nDCGorg", title="rank by nDCGorg")
+    brief = pl.concat(some.head(5) for some in moved)
+    look: dict[str, Any] = {"titled": True, "mark": "dots", "diagonal": True, "tooltip": ("run", "nDCGmin")}
+    return _PAPER.figure("Figure 2c", frame, x=x, y=y, by="collection", brief=brief, **look)
 
 
 def _phis(compared: Sequence[Compared]) -> Exhibit:
@@ -114,16 +95,14 @@ def _phis(compared: Sequence[Compared]) -> Exhibit:
 
 
 def _errors(compared: Sequence[Compared]) -> Exhibit:
-    frame = pl.concat(
-        pl.DataFrame(
-            {
-                "collection": one.name,
-                "cutoff": cutoff,
-                "topics": one.sizes,
-                **{norm: one.error(norm, cutoff) for norm in NORMS},
-                **{f"{norm} ties": one.ties(norm, cutoff) for norm in NORMS},
-            }
-        )
+    frame = stacked(
+        {
+            "collection": one.name,
+            "cutoff": cutoff,
+            "topics": one.sizes,
+            **{norm: one.error(norm, cutoff) for norm in NORMS},
+            **{f"{norm} ties": one.ties(norm, cutoff) for norm in NORMS},
+        }
         for one in compared
         for cutoff in one.cutoffs
     )
@@ -134,15 +113,13 @@ def _errors(compared: Sequence[Compared]) -> Exhibit:
 
 
 def _powers(compared: Sequence[Compared]) -> Exhibit:
-    frame = pl.concat(
-        pl.DataFrame(
-            {
-                "collection": one.name,
-                "cutoff": cutoff,
-                "level": _LEVELS,
-                **{norm: [one.power(norm, cutoff, level) for level in _LEVELS] for norm in NORMS},
-            }
-        )
+    frame = stacked(
+        {
+            "collection": one.name,
+            "cutoff": cutoff,
+            "level": _LEVELS,
+            **{norm: [one.power(norm, cutoff, level) for level in _LEVELS] for norm in NORMS},
+        }
         for one in compared
         for cutoff in one.cutoffs
     )

@@ -10,10 +10,9 @@ import polars as pl
 
 from gainful.charts import COLOURS, DASHES, HEIGHT, SHAPES, WIDTH, load_altair, styled
 from gainful.errors import GainfulError, check_choice
+from gainful.results import Chart
 
 if TYPE_CHECKING:
-    import altair
-
     from gainful.tune.optimize.result import Candidate, CollectionOptimum, Optimum
 
 Figure = Literal["all", "discount", "gain", "reliability", "held_out", "scores", "asl"]
@@ -30,7 +29,7 @@ TITLES = {
 _POINTS = 120
 
 
-def draw(found: Optimum, figure: Figure) -> altair.TopLevelMixin:
+def draw(found: Optimum, figure: Figure) -> Chart:
     """One figure, or all that say something, for every collection and cutoff."""
     check_choice("figure", figure, get_args(Figure))
     alt = load_altair()

@@ -17,13 +17,11 @@ from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import GainfulError, setting
 from gainful.measures import Measure
-from gainful.results import Note, Result, Settings, plural
+from gainful.results import Chart, Note, Result, Settings, plural
 from gainful.stats.correlation import kendall, rms
 from gainful.tables import Table, number
 
 if TYPE_CHECKING:
-    import altair
-
     from gainful.tune.optimize.figures import Figure
 
 # The name of what was sought, among what it is compared with.
@@ -318,7 +316,7 @@ class Optimum(Result):
             "reached": list(self.reached),
         }
 
-    def chart(self, figure: Figure = "all") -> altair.TopLevelMixin:
+    def chart(self, figure: Figure = "all") -> Chart:
         """Draw what was found.
 
         Parameters

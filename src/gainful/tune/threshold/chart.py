@@ -8,19 +8,16 @@ import numpy as np
 import polars as pl
 
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
+from gainful.results import Chart
 
 if TYPE_CHECKING:
-    import altair
-
     from gainful.tune.threshold.tradeoff import ThresholdCurve
 
 # More points than this on a curve cannot be seen.
 _POINTS = 200
 
 
-def draw(
-    curve: ThresholdCurve, chosen: int | None = None, interval: tuple[float, float] | None = None
-) -> altair.TopLevelMixin:
+def draw(curve: ThresholdCurve, chosen: int | None = None, interval: tuple[float, float] | None = None) -> Chart:
     """Draw the curves, with a threshold marked."""
     alt = load_altair()
     at = curve.thinned(_POINTS, chosen)

@@ -6,18 +6,15 @@ import json
 import math
 import os
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from gainful.io.atomic import write_atomically
-from gainful.results import Note, Result, Settings
+from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table
 from gainful.tune.threshold.choose import CLOSE, HeldOut
 from gainful.tune.threshold.tradeoff import ThresholdCurve
-
-if TYPE_CHECKING:
-    import altair
 
 KIND = "gainful threshold"
 
@@ -194,7 +191,7 @@ class Threshold(Result):
             "exact": self.curve.exact,
         }
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """The trade-off curve with the chosen threshold and its interval."""
         from gainful.tune.threshold.chart import draw
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from gainful.data.rankings import FloatArray, IntArray
-from gainful.results import Note, Result, Settings
+from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table
 from gainful.tune.threshold.choose import last_best
-
-if TYPE_CHECKING:
-    import altair
 
 # Rows of a curve that a screen holds.
 _ROWS = 20
@@ -181,7 +178,7 @@ class ThresholdCurve(Result):
         table = np.stack([self.score, self.forbidden, self.filtered_good, self.empty])
         return np.flatnonzero((np.diff(table, axis=1) != 0).any(axis=0)) + 1
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """The measure above, what it costs below, over the threshold, with the best one marked."""
         from gainful.tune.threshold.chart import draw
 
