@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from gainful.compat import trec_measures as own
 from gainful.compat.trec_measures import Setting
 from gainful.data.rankings import FloatArray
 from gainful.errors import MeasureError, did_you_mean
-from gainful.measures import REGISTRY
+from gainful.measures import REGISTRY, Definition, Measure
 
 Kind = Literal["plain", "cutoffs", "shares", "numbers", "pairs"]
 Values = FloatArray | list[str]
@@ -57,16 +57,20 @@ class Column:
         if isinstance(function, str):
             function = partial(_ours, function)
         values = function(setting, *self.arguments)
-        return values if isinstance(values, list) else np.nan_to_num(values)
+        return values if isinstance(values, list) or np.isfinite(values).all() else np.nan_to_num(values)
 
 
 def _ours(name: str, setting: Setting, cutoff: int | None = None) -> FloatArray:
     """A measure of gainful's, relevance beginning at the setting's level."""
-    definition = REGISTRY[name]
+    return _bound(REGISTRY[name], setting.level, cutoff).compute(setting.rankings)
+
+
+@lru_cache
+def _bound(definition: Definition, level: float, cutoff: int | None) -> Measure:
     given: dict[str, object] = {} if cutoff is None else {"cutoff": cutoff}
     if "rel" in definition.parameters:
-        given["rel"] = setting.level
-    return definition.bind(given).compute(setting.rankings)
+        given["rel"] = level
+    return definition.bind(given)
 
 
 def _nothing(setting: Setting) -> list[str]:

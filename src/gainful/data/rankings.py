@@ -125,8 +125,7 @@ class Rankings:
     def of_grade(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Per hit, the entry of `values` (one per grade); 0 or False where the document is not judged."""
         # Grade -1 reads the extra last entry: unjudged needs no branch.
-        table: NDArray[Scalar] = np.append(values, np.zeros(1, values.dtype))
-        return table[self.grade]
+        return with_zero(values)[self.grade]
 
     def relevant(self, rel: float) -> BoolArray:
         """Per hit, whether its label reaches `rel`."""
@@ -140,22 +139,21 @@ class Rankings:
     def weights(self, discount: FloatArray) -> FloatArray:
         """Per hit, the discount at its rank (index 0 is rank 1; 0 beyond the end), averaged over tied ranks."""
         if self.tie_first is self.rank:
-            padded: FloatArray = np.append(discount, 0.0)
-            return padded[np.minimum(self.rank - 1, len(discount))]
+            return with_zero(discount)[np.minimum(self.rank - 1, len(discount))]
         total: FloatArray = np.concatenate([np.zeros(1), np.cumsum(discount)])
         first = np.minimum(self.tie_first - 1, len(discount))
         last = np.minimum(self.tie_last, len(discount))
         return (total[last] - total[first]) / (self.tie_last - self.tie_first + 1)
 
-    def pool_sum(self, values: FloatArray | BoolArray) -> FloatArray:
+    def pool_sum(self, values: NDArray[Scalar]) -> FloatArray:
         """Per row, the sum over its topic's pool of the entry of `values` (one per grade) of each judged document."""
-        table = np.append(values, np.zeros(1, values.dtype))
-        per_topic = np.bincount(self.pool_topic, weights=table[self.pool_grade], minlength=len(self.topics))
+        weights = with_zero(values)[self.pool_grade]
+        per_topic = np.bincount(self.pool_topic, weights=weights, minlength=len(self.topics))
         return self.per_row(per_topic.astype(np.float64, copy=False))
 
     def per_row(self, per_topic: FloatArray) -> FloatArray:
         """One value per topic, repeated for every system."""
-        return np.tile(per_topic, len(self.systems))
+        return per_topic if len(self.systems) == 1 else np.tile(per_topic, len(self.systems))
 
     def grades_by_rank(self, depth: int) -> FloatArray:
         """Grades × ranks down to `depth`: the share of the rows that have a document of that grade at that rank."""
@@ -166,7 +164,8 @@ class Rankings:
 
     def count_before(self, chosen: BoolArray, at: IntArray | None = None) -> IntArray:
         """Per hit (of those `at` these places, if given), how many of the `chosen` hits of its row rank above it."""
-        running: IntArray = np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen)])
+        running = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(chosen, out=running[1:])
         above = running[np.searchsorted(self.row, np.arange(self.n_rows))]  # per row, those of all rows before it
         return running[:-1] - above[self.row] if at is None else running[at] - above[self.row[at]]
 
@@ -245,3 +244,10 @@ class Rankings:
         return replace(
             slim, rank=rank, tie_first=np.repeat(rank[first], size), tie_last=np.repeat(rank[first] + size - 1, size)
         )
+
+
+def with_zero(values: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The values, and a 0 (or False) after them."""
+    table = np.zeros(len(values) + 1, values.dtype)
+    table[:-1] = values
+    return table

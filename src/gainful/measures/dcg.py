@@ -188,7 +188,7 @@ def _bounds(rankings: Rankings, value: FloatArray, weight: FloatArray, norm: str
     """Per topic, the DCG of the best and of the worst that the pool allows."""
     ideal = best_ordering(rankings, np.maximum(value, 0.0) if norm == "f" else value, weight)
     if norm not in ("min", "f"):
-        return ideal, np.zeros_like(ideal)
+        return ideal, np.zeros(len(ideal))
     return ideal, -best_ordering(rankings, -np.minimum(value, 0.0) if norm == "f" else -value, weight)
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.errors import MeasureError
+
+_SHORT = 1000
 
 
 def gains(grades: FloatArray, gain: str | tuple[tuple[float, float], ...]) -> FloatArray:
@@ -29,6 +33,18 @@ def discounts(
         return np.array(discount[:cutoff], dtype=np.float64)
     if cutoff is not None:
         length = min(length, cutoff)
+    return (_kept if length <= _SHORT else _named)(discount, length, cutoff, base)
+
+
+@lru_cache
+def _kept(discount: str, length: int, cutoff: int | None, base: float) -> FloatArray:
+    """Those of many small calls, which ask for the same again and again; nobody may write to them."""
+    values = _named(discount, length, cutoff, base)
+    values.flags.writeable = False
+    return values
+
+
+def _named(discount: str, length: int, cutoff: int | None, base: float) -> FloatArray:
     rank = np.arange(1, length + 1, dtype=np.float64)
     if discount == "log2":
         return 1.0 / np.log2(1.0 + rank)
@@ -53,16 +69,19 @@ def best_ordering(rankings: Rankings, gain: FloatArray, discount: FloatArray) ->
 
     The largest gain meets the largest discount, also where the discounts do not fall with the rank.
     """
-    judged = rankings.pool_grade >= 0
+    topic, grade = rankings.pool_topic, rankings.pool_grade
+    judged = grade >= 0
+    if not judged.all():
+        topic, grade = topic[judged], grade[judged]
     by_gain = np.argsort(-gain, kind="stable")
     place = np.empty(len(gain), np.int64)
     place[by_gain] = np.arange(len(gain))
     # One sorted integer holds topic and gain: sorting those is far cheaper than an indirect sort by two keys.
-    key = np.sort(rankings.pool_topic[judged] * len(gain) + place[rankings.pool_grade[judged]])
-    topic = key // max(len(gain), 1)
-    start = np.searchsorted(topic, np.arange(len(rankings.topics)))
-    rank = np.arange(len(key)) - start[topic]
-    shown = rank < len(discount)
-    topic, rank, key = topic[shown], rank[shown], key[shown]
-    value = gain[by_gain][key - topic * len(gain)] * np.sort(discount)[::-1][rank]
+    first = topic * len(gain)
+    ordered = np.sort(first + place[grade]) - first  # topics stay where they are
+    rank = np.arange(len(topic)) - np.searchsorted(topic, np.arange(len(rankings.topics)))[topic]
+    if len(topic) > len(discount):
+        shown = rank < len(discount)
+        topic, rank, ordered = topic[shown], rank[shown], ordered[shown]
+    value = gain[by_gain][ordered] * np.sort(discount)[::-1][rank]
     return np.bincount(topic, weights=value, minlength=len(rankings.topics)).astype(np.float64, copy=False)

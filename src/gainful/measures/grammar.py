@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from gainful.errors import MeasureError, did_you_mean
 from gainful.measures.files import is_file_name, read_measure
@@ -16,6 +17,7 @@ from gainful.measures.registry import PRESETS, REGISTRY, Measure, load_installed
 
 # Longer than any discount vector needs, short enough that no text can exhaust the parser.
 _LONGEST = 200_000
+_SHORT = 100
 
 _TEXT = re.compile(r"(?P<name>[A-Za-z][\w.,-]*)\s*(?P<arguments>\(.*\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL)
 _NUMBERED = re.compile(r"(?P<name>[A-Za-z]\w*?)[._](?P<number>{0}(?:,{0})*)".format(r"(?:\d+(?:\.\d+)?|\.\d+)"))
@@ -94,13 +96,25 @@ def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> list[Measu
         elif isinstance(text, str) and is_file_name(text):
             measures[read_measure(text.strip()[1:])] = None
         elif isinstance(text, str):
-            for part in _split(text):
-                measures.update(dict.fromkeys(_parse(part)))
+            measures.update(dict.fromkeys(_parsed(text)))
         else:
             raise MeasureError(f"expected a measure such as 'nDCG@10', got {text!r}")
     if not measures:
         raise MeasureError("expected at least one measure such as 'nDCG@10', got none")
     return list(measures)
+
+
+def _parsed(text: str) -> tuple[Measure, ...]:
+    """All measures of a text."""
+    if len(text) > _SHORT:
+        return tuple(measure for part in _split(text) for measure in _parse(part))
+    return _kept(text, (*REGISTRY.values(), *PRESETS))
+
+
+@lru_cache
+def _kept(text: str, _: tuple[object, ...]) -> tuple[Measure, ...]:
+    """Those of many small calls, which ask for the same again and again; good as long as the same are registered."""
+    return tuple(measure for part in _split(text) for measure in _parse(part))
 
 
 def parse_value(measure: str, parameter: str, text: str) -> Value:

@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeVar, get_type_hints
 
 from gainful.data.rankings import FloatArray, Rankings
@@ -170,6 +170,9 @@ class Measure:
         return value if isinstance(value, int) else None
 
     def __str__(self) -> str:
+        return _label(self)
+
+    def _written(self) -> str:
         name, given = self.definition.name, self._given()
         for preset, (target, fixed) in PRESETS.items():
             if target == name and fixed.items() <= given.items():
@@ -229,6 +232,11 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"Measure({str(self)!r})"
+
+
+@lru_cache
+def _label(measure: Measure) -> str:
+    return measure._written()
 
 
 def measure(

@@ -142,7 +142,7 @@ def test_ties():
 
 
 def test_text(monkeypatch):
-    monkeypatch.setattr("gainful.measures.registry.write", lambda value: "1")
+    monkeypatch.setattr("gainful.measures.registry._label", lambda measure: "P@1")
     message = r"^P@1: expected its text to read back as the same measure, got Measure\('.*'\)$"
     with pytest.raises(MeasureError, match=message):
         check_measure("P@5")

@@ -68,3 +68,12 @@ def test_best_ordering_is_per_topic():
     assert best_ordering(rankings, rankings.grades, discount).tolist() == pytest.approx([3 + 0.5 - 0.2, 2 + 1])
     assert (-best_ordering(rankings, -rankings.grades, discount)).tolist() == pytest.approx([-2 + 0.5 + 0.3, 2 + 1])
     assert best_ordering(rankings, rankings.grades, discount[:1]).tolist() == [3, 2]
+
+
+def test_discounts_are_kept_and_cannot_be_changed():
+    kept = discounts("log2", 3)
+    assert discounts("log2", 3) is kept
+    with pytest.raises(ValueError, match="read-only"):
+        kept[0] = 2.0
+    assert len(discounts("log2", 10**6)) == 10**6  # not kept
+    assert discounts("log2", 10**6).flags.writeable

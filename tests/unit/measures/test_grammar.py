@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from effort import examples
 from gainful.errors import MeasureError
-from gainful.measures import REGISTRY, Measure, grammar, parse_measure, parse_measures
+from gainful.measures import REGISTRY, Measure, grammar, measure, parse_measure, parse_measures, unregister
 from gainful.measures.grammar import parse_value
 from worlds import measures
 
@@ -302,3 +302,18 @@ class TestValue:
         with pytest.raises(MeasureError) as caught:
             parse_value("nDCG", "gain", text)
         assert str(caught.value) == message
+
+
+def test_a_text_means_what_is_registered_now():
+    """Texts are kept with what they stood for, which may change."""
+    assert str(parse_measure("Mrr")) == "RR"
+    try:
+
+        @measure("MRR")
+        def other(rankings):
+            """Another."""
+
+        assert str(parse_measure("Mrr")) == "MRR"
+    finally:
+        unregister("MRR")
+    assert str(parse_measure("Mrr")) == "RR"
