@@ -19,12 +19,12 @@ from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.checks import check_share
 from gainful.data.run import Run
 from gainful.data.scores import Scores
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, GainfulError, check_choice
 from gainful.ltrf.data import Examples
 from gainful.ltrf.functions import compare
 from gainful.ltrf.ranker import SETTINGS, FRanker, threshold_layers
-from gainful.ltrf.settings import Settings, differing
-from gainful.ltrf.targets import Loss, Scale, check_loss
+from gainful.ltrf.settings import LOSSES, Loss, Settings, differing
+from gainful.ltrf.targets import Scale
 from gainful.ltrf.training import Splits, evaluate_examples, prepare, repeated_by, settings_of, train_on
 from gainful.results import Chart, Note, Result
 from gainful.tables import Table
@@ -162,7 +162,7 @@ def compare_losses(data: Any, validation: Any, test: Any, given: Mapping[str, An
     if not losses:
         raise GainfulError("losses: expected at least one, got none")
     for loss in losses:
-        check_loss(loss)
+        check_choice("loss", loss, LOSSES)
     splits = prepare(data, validation, test, gains=given["gains"], cutoff=cutoff, seed=seed, need_test=True)
     unseen = splits.test
     if unseen is None:

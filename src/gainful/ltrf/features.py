@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import DataError, GainfulError, MissingExtraError
 from gainful.ltrf.data import Examples
-from gainful.ltrf.objectives import Objective
+from gainful.ltrf.losses import Objective
 from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
 from gainful.ltrf.validation import Validation
 from gainful.progress import track

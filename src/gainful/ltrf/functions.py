@@ -79,10 +79,10 @@ def train(
     >>> ranker.kind, ranker.test["nDCGf@3"], len(ranker.rank(pl.DataFrame(rows)))
     ('features', 1.0, 80)
     """
-    from gainful.ltrf.targets import check_loss
+    from gainful.errors import check_choice
     from gainful.ltrf.training import prepare, train_on
 
-    check_loss(loss)
+    check_choice("loss", loss, LOSSES)
     splits = prepare(data, validation, test, gains=gains, cutoff=cutoff, seed=seed)
     return train_on(splits, loss, cutoff=cutoff, risk=risk, checkpoints=checkpoints, seed=seed, settings=settings)
 

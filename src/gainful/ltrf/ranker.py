@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,7 @@ import polars as pl
 from gainful import results
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.data.run import Run
-from gainful.errors import DataError, GainfulError, did_you_mean, setting
+from gainful.errors import DataError, GainfulError, check_choice, setting
 from gainful.io.atomic import write_atomically
 from gainful.ltrf.bayes import Calibration, expected_gains, streams
 from gainful.ltrf.data import Examples, read_examples
@@ -27,26 +27,13 @@ from gainful.ltrf.weights import check_saved
 from gainful.results import Chart, Note, Result
 from gainful.tables import Table
 
+if TYPE_CHECKING:
+    from gainful.ltrf.features import Trees
+    from gainful.ltrf.text import Encoder
+
+Model: TypeAlias = "Trees | Encoder"
 SETTINGS = "ranker.json"
 FORMAT = 1
-
-
-class Model(Protocol):
-    """What gives the numbers: LightGBM trees or a cross-encoder."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features it reads; none for text."""
-
-    @property
-    def heads(self) -> int:
-        """How many numbers it gives for a document."""
-
-    def outputs(self, examples: Examples) -> FloatArray:
-        """Documents, or documents × heads."""
-
-    def save(self, folder: Path) -> None:
-        """Write the weights into a folder that exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -118,10 +105,7 @@ class FRanker(Result):
 
     def rank(self, examples: Any, *, cut: Cut = "threshold", name: str | None = None) -> Run:
         """The run: documents at or above the threshold, all of them, or those that the cut by query leaves."""
-        if cut not in get_args(Cut):
-            raise GainfulError(
-                f"cut: expected one of {', '.join(get_args(Cut))}, got {cut!r}.{did_you_mean(cut, get_args(Cut))}"
-            )
+        check_choice("cut", cut, get_args(Cut))
         given = read_examples(examples, labelled=False)
         if cut == "bayes":
             scores = self._expected(given)

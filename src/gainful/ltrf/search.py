@@ -13,11 +13,10 @@ import polars as pl
 
 from gainful import results
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_choice
 from gainful.ltrf.functions import tune
 from gainful.ltrf.ranker import FRanker
-from gainful.ltrf.settings import Kind
-from gainful.ltrf.targets import check_loss
+from gainful.ltrf.settings import LOSSES, Kind
 from gainful.ltrf.training import prepare, settings_of, tested, train_on
 from gainful.results import Chart, Note, Result, listed
 from gainful.tables import Table
@@ -71,11 +70,8 @@ class Search(Result):
         return self.ranker.notes()
 
     def _content(self) -> dict[str, Any]:
-        return {
-            "trials": [dict(trial) for trial in self.trials],
-            "best": self.best + 1,
-            "ranker": self.ranker.to_dict(),
-        }
+        trials = [dict(trial) for trial in self.trials]
+        return {"trials": trials, "best": self.best + 1, "ranker": self.ranker.to_dict()}
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the best f-ranker into a new folder."""
@@ -107,21 +103,21 @@ def search(data: Any, validation: Any, test: Any, given: Mapping[str, Any]) -> S
     """What `tune` returns."""
     loss, trials, settings = given["loss"], given["trials"], given["settings"]
     cutoff, seed, learning_rates, gammas = (given[name] for name in ("cutoff", "seed", "learning_rates", "gammas"))
-    check_loss(loss)
+    check_choice("loss", loss, LOSSES)
     if trials < 1:
         raise GainfulError(f"trials: expected at least 1, got {trials}")
     for name, ends in {"learning_rates": learning_rates, "gammas": gammas}.items():
         if ends is not None and not 0.0 < ends[0] <= ends[1] < math.inf:
             raise GainfulError(f"{name}: expected two numbers above 0, the lower one first, got {tuple(ends)}")
-    for name, sizes in {name: given[name] for name in ("batch_sizes", "leaf_counts")}.items():
-        if not sizes:
+    for name in ("batch_sizes", "leaf_counts"):
+        if not given[name]:
             raise GainfulError(f"{name}: expected at least one, got none")
     splits = prepare(data, validation, test, gains=given["gains"], cutoff=cutoff, seed=seed)
     kind = splits.train.kind
     size, sizes = _SIZE[kind], given["batch_sizes" if kind == "text" else "leaf_counts"]
     rng = np.random.default_rng(seed)
     tried: list[dict[str, float]] = []
-    best: FRanker | None = None
+    at = 0
     for trial in range(trials):
         chosen = settings
         if trial:
@@ -136,10 +132,8 @@ def search(data: Any, validation: Any, test: Any, given: Mapping[str, Any]) -> S
         known = chosen.of(kind)
         searched = ["learning_rate", size, *(["gamma"] if loss == "lambdarank+bce" else [])]
         tried.append({**{name: known[name] for name in searched}, "nDCGf": ranker.validation["nDCGf"]})
-        if best is None or ranker.validation["nDCGf"] > best.validation["nDCGf"]:
+        if not trial or tried[-1]["nDCGf"] > tried[at]["nDCGf"]:
             best, at = ranker, trial
-    if best is None:  # there is at least one trial
-        raise GainfulError("trials: expected at least 1")
     return Search(
         trials=tuple(tried),
         best=at,

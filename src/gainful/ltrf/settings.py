@@ -14,14 +14,13 @@ Cut = Literal["threshold", "none", "bayes"]
 Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce"]
 LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 
-CHECKPOINT = "distilbert-base-uncased"
 # What holds where nothing is said, and with that what each kind knows.
 _DEFAULTS: dict[Kind, dict[str, Any]] = {
     "text": {
         "learning_rate": 2e-5,
         "patience": 2,
         "gamma": 1.0,
-        "model": CHECKPOINT,
+        "model": "distilbert-base-uncased",
         "epochs": 3,
         "batch_size": 16,
         "max_docs": 3,
@@ -30,8 +29,8 @@ _DEFAULTS: dict[Kind, dict[str, Any]] = {
     },
     "features": {"learning_rate": 0.05, "patience": 50, "gamma": 1.0, "rounds": 500, "leaves": 31},
 }
-_ONE = ("patience", "epochs", "batch_size", "max_docs", "rounds")
-_AT_LEAST = {**dict.fromkeys(_ONE, 1), "max_length": 8, "leaves": 2, "gamma": 0.0}
+_AT_LEAST = dict.fromkeys(("patience", "epochs", "batch_size", "max_docs", "rounds"), 1)
+_AT_LEAST |= {"max_length": 8, "leaves": 2, "gamma": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.errors import DataError, GainfulError, did_you_mean
+from gainful.errors import DataError, GainfulError
 from gainful.ltrf.settings import LOSSES as LOSSES
 from gainful.ltrf.settings import Loss as Loss
 
@@ -127,12 +127,6 @@ def _parsed(text: str) -> dict[float, float]:
     return found
 
 
-def check_loss(loss: str) -> None:
-    """Refuse a loss that there is not."""
-    if loss not in LOSSES:
-        raise GainfulError(f"loss: expected one of {', '.join(LOSSES)}, got {loss!r}.{did_you_mean(loss, LOSSES)}")
-
-
 def plain(number: float) -> str:
     """A number, whole and no longer than it need be: 2 and not 2.0, but all of 0.1234567."""
     return repr(float(number)).removesuffix(".0")
@@ -150,19 +144,10 @@ def discounts(number: int, cutoff: int | None) -> FloatArray:
 
 
 def tied(first: Any, size: Any, sums: Any, moments: Any) -> tuple[Any, Any]:
-    """Of documents with the same score, the mean over all their orders; of numpy arrays or torch tensors alike.
+    """The discount of a document, and how far those of two that share their ranks differ: means over all their orders.
 
-    Parameters
-    ----------
-    first, size
-        The first rank, from 0, that a document shares with others, and with how many, itself included.
-    sums, moments
-        See `running`.
-
-    Returns
-    -------
-    tuple
-        The discount of a document, and by how much those of two documents that share their ranks differ.
+    It shares ranks from `first`, counted from 0, with documents of the same score, `size` with itself; `sums` and
+    `moments` are those of `running`. Of numpy arrays or torch tensors alike.
     """
     total = sums[first + size] - sums[first]
     weighted = moments[first + size] - moments[first] - first * total

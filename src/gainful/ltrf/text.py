@@ -18,23 +18,16 @@ from gainful.ltrf.losses import loss_of
 from gainful.ltrf.resume import resumed
 from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
 from gainful.ltrf.validation import Validation
-from gainful.ltrf.weights import (
-    check_device,
-    encoder_folder,
-    fingerprint,
-    load_sentence_transformers,
-    local_folder,
-    open_encoder,
-    quiet,
-)
+from gainful.ltrf.weights import check_device, encoder_folder, fingerprint, local_folder, open_encoder, quiet
+from gainful.ltrf.weights import load_sentence_transformers as load_packages
 from gainful.progress import track
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 MODEL = "model"
-# Documents scored between two steps of a progress bar.
-_CHUNK = 2048
+# Documents scored at once, and between two steps of a progress bar.
+_BATCH, _CHUNK = 64, 2048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,12 +35,7 @@ class Encoder:
     """A cross-encoder: reads query and document together, gives one number a head."""
 
     encoder: CrossEncoder
-    batch_size: int = 64
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """No features: it reads text."""
-        return ()
+    names: tuple[str, ...] = ()  # no features: it reads text
 
     @property
     def heads(self) -> int:
@@ -64,7 +52,7 @@ class Encoder:
             parts = [
                 self.encoder.predict(
                     pairs[start : start + _CHUNK],
-                    batch_size=self.batch_size,
+                    batch_size=_BATCH,
                     activation_fn=Identity(),
                     show_progress_bar=False,
                     convert_to_numpy=True,
@@ -83,14 +71,14 @@ class Encoder:
         """From a folder that holds no code and nothing pickled."""
         if not (folder / MODEL).is_dir():
             raise DataError(f"{folder / MODEL}: expected a folder of weights, found none")
-        load_sentence_transformers()
+        load_packages()
         check_device(device)
         return cls(open_encoder(folder / MODEL, heads=None, max_length=None, device=device))
 
 
 def made_by(model: str, device: str | None) -> dict[str, Any]:
     """What a training depends on beside its settings: the encoder that it starts from, the kind of device, packages."""
-    load_sentence_transformers()
+    load_packages()
     from sentence_transformers.util import get_device_name
 
     with quiet():
@@ -122,7 +110,7 @@ def train_text(
         settings[name] for name in ("model", "epochs", "patience", "learning_rate", "device")
     )
     local_folder(model)  # what is wrong with it is told before packages that take seconds are loaded
-    load_sentence_transformers()
+    load_packages()
     check_device(device, training=True)
     all_of_it = {
         "loss": loss,

@@ -70,7 +70,9 @@ def check_saved(folder: Path) -> None:
     check_encoder(inner)
     modules = inner / "modules.json"
     if modules.exists():
-        given = [(part.get("type"), part.get("path")) for part in _parts(_json(modules))]
+        content = _json(modules)
+        parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+        given = [(part.get("type"), part.get("path")) for part in parts]
         if given != [(_MODULE, "")]:
             got = ", ".join(f"{kind} in {path!r}" for kind, path in given)
             raise DataError(f"{modules}: expected {_MODULE} in '' alone, got {got or 'nothing'}")
@@ -127,10 +129,6 @@ def _fetched(checkpoint: str) -> Path:
             f"folder, and it cannot be fetched: {reason}{did_you_mean(checkpoint, folders)}"
         ) from None
     return Path(fetched)
-
-
-def _parts(content: object) -> list[dict[str, object]]:
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 def _json(path: Path) -> object:

@@ -11,8 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from gainful.errors import DataError, GainfulError  # noqa: E402
-from gainful.ltrf.losses import loss_of  # noqa: E402
-from gainful.ltrf.objectives import Objective  # noqa: E402
+from gainful.ltrf.losses import Objective, loss_of  # noqa: E402
 from gainful.ltrf.targets import LOSSES, Scale, read_scale  # noqa: E402
 
 pytestmark = pytest.mark.slow

@@ -96,11 +96,12 @@ def find(one: StudyCollection, settings: Settings) -> ForbiddenDocuments:
     elif one.too_few is not None:
         lacking |= dict.fromkeys(OF_PAIRS, one.too_few)
     gains = dict.fromkeys(negative, settings["forbidden"])
+    cutoffs = sorted({*settings["bound_cutoffs"], settings["cutoff"]})
     with named(one.name):
         return ForbiddenDocuments(
             one=one,
             lengths=_lengths(one) if OF_LENGTHS[0] not in lacking else None,
-            bounds=_bounds(one, gains, settings) if OF_BOUNDS[0] not in lacking else None,
+            bounds=boundedness(one.source, cutoff=cutoffs, gains=gains) if OF_BOUNDS[0] not in lacking else None,
             compared=_compare(one, gains, settings) if OF_PAIRS[0] not in lacking else None,
             lacking=lacking,
         )
@@ -114,28 +115,16 @@ def _lengths(one: StudyCollection) -> pl.DataFrame:
     )
 
 
-def _bounds(one: StudyCollection, gains: dict[float, float], settings: Settings) -> Boundedness:
-    cutoffs = sorted({*settings["bound_cutoffs"], settings["cutoff"]})
-    return boundedness(one.source, cutoff=cutoffs, gains=gains)
-
-
 def _compare(one: StudyCollection, gains: dict[float, float], settings: Settings) -> Compared:
     seed = settings["seed"]
     listed = ",".join(f"{label!r}:{gain!r}" for label, gain in gains.items())
     measures = [f"{norm}(gain={{{listed}}})@{settings['cutoff']}" for norm in NORMS]
     scores = evaluate(one.source, measures)
-    half = max(1, len(scores.topics) // 2)
+    half, drawn = max(1, len(scores.topics) // 2), {name: settings[name] for name in ("draws", "fuzziness")}
     return Compared(
         scores=scores,
         agreed=agreement(scores, correlation="tau_b", resamples=1, seed=seed),
-        stable=stability(
-            scores,
-            sizes=range(min(2, half), half + 1),
-            draws=settings["draws"],
-            fuzziness=settings["fuzziness"],
-            fuzzy="absolute",
-            seed=seed,
-        ),
+        stable=stability(scores, sizes=range(min(2, half), half + 1), fuzzy="absolute", seed=seed, **drawn),
         sensitive=sensitivity(scores, methods="sign", resamples=settings["resamples"], seed=seed),
         reliable=reliability(scores),
     )

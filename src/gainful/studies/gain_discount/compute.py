@@ -15,7 +15,7 @@ from gainful.progress import track
 from gainful.results import Settings
 from gainful.studies.collections import StudyCollection
 from gainful.studies.exhibits import stacked
-from gainful.tune.optimize import Method, Target, optimize
+from gainful.tune.optimize import Target, optimize
 from gainful.tune.optimize.fit import MANY
 from gainful.tune.optimize.result import OPTIMAL, Candidate, CollectionOptimum
 from gainful.verbs.evaluate import evaluate
@@ -85,12 +85,20 @@ def steps(one: StudyCollection, settings: Settings, found: GainDiscount) -> list
         found.failed[HELD_OUT, f"expected at least {_TO_SPLIT} topics to be split into halves, got {topics}"] = []
         splits = 0
 
-    def do(kind: str, at: int, into: dict[int, CollectionOptimum], **options: Any) -> Callable[[], None]:
+    def do(
+        kind: str, at: int, into: dict[int, CollectionOptimum], target: Target = "discount", *, constrained: bool = True
+    ) -> Callable[[], None]:
         def step() -> None:
+            options: dict[str, Any] = {"phi": settings["phi"], "seed": settings["seed"]}
+            options["starts"] = settings["starts"] * (_MORE_STARTS if target == "gain" else 1)
+            # Topics are held out at the largest cutoff that the runs reach, which comes first.
+            options["splits"] = splits if into is found.discounts and not into else 0
+            options["resamples"] = 1  # significance is looked at for the best runs only
+            # Without constraints the cone is slow; but the other takes long for many unknowns.
+            options["method"] = "slsqp" if target == "discount" and not constrained and at <= MANY else None
             try:
-                # Topics are held out at the largest cutoff that the runs reach, which comes first.
-                held = splits if into is found.discounts and not into else 0
-                into[at] = _optimum(one, settings, cutoff=at, splits=held, **options)
+                best = optimize(one.source, target=target, cutoff=at, constrained=constrained, **options)
+                into[at] = best.collections[0]
             except DataError as error:  # of the data; wrong settings are refused
                 found.failed.setdefault((kind, str(error)), []).append(at)
 
@@ -108,35 +116,10 @@ def steps(one: StudyCollection, settings: Settings, found: GainDiscount) -> list
         return of_discounts
     return [
         *of_discounts,
-        *(do(GAIN, at, found.gains, target="gain", constrained=False) for at in of_gains),
-        *(do(BOTH, at, found.both, target="both") for at in of_both),
+        *(do(GAIN, at, found.gains, "gain", constrained=False) for at in of_gains),
+        *(do(BOTH, at, found.both, "both") for at in of_both),
         lambda: found.pairs.update(_pairs(one, settings, found)),
     ]
-
-
-def _optimum(
-    one: StudyCollection,
-    settings: Settings,
-    *,
-    cutoff: int,
-    splits: int,
-    target: Target = "discount",
-    constrained: bool = True,
-) -> CollectionOptimum:
-    # Without constraints the cone is slow; but the other takes long for many unknowns.
-    method: Method | None = "slsqp" if target == "discount" and not constrained and cutoff <= MANY else None
-    return optimize(
-        one.source,
-        target=target,
-        cutoff=cutoff,
-        constrained=constrained,
-        method=method,
-        phi=settings["phi"],
-        starts=settings["starts"] * (_MORE_STARTS if target == "gain" else 1),
-        resamples=1,  # significance is looked at for the best runs only
-        splits=splits,
-        seed=settings["seed"],
-    ).collections[0]
 
 
 def _pairs(one: StudyCollection, settings: Settings, found: GainDiscount) -> dict[int, Sensitivity]:
