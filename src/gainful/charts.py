@@ -48,6 +48,17 @@ def styled(chart: Any, title: str) -> Chart:
     return finished
 
 
+def sized(chart: Any, title: str) -> Chart:
+    """A single chart, styled, in the usual size."""
+    return styled(chart.properties(width=WIDTH, height=HEIGHT), title)
+
+
+def level_at(y: float) -> Any:
+    """A dashed line across a chart."""
+    alt = load_altair()
+    return alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(y))
+
+
 def tips(*columns: str | Sequence[str]) -> list[Any]:
     """Tooltips: a column with its type, as in ``tau:Q``; or that, a title, and perhaps a format."""
     alt, names = load_altair(), ("shorthand", "title", "format")

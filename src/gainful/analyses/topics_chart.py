@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
+from gainful.charts import load_altair, sized, tips
 from gainful.results import Chart
 
 
@@ -47,4 +47,4 @@ def topics_chart(
         alt.Chart(curve).mark_line(strokeWidth=2, clip=True).encode(**seen),
         alt.Chart(observed).mark_point(filled=True, size=70, opacity=1).encode(**seen),
     ]
-    return styled(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), title)
+    return sized(alt.layer(*layers), title)

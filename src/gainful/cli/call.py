@@ -19,9 +19,6 @@ from gainful.errors import DataError, GainfulError, MeasureError
 if TYPE_CHECKING:
     from gainful.results import Result
 
-# Options that name files to be read.
-_READ = ("scores", "filter_run", "cut", "validation", "test", "examples", "also")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:

@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from gainful.cli.call import Call
 from gainful.cli.commands import Command
 from gainful.cli.output import Format
-from gainful.cli.values import choices, listed, pairs, whole
 from gainful.data.policies import Policies
 from gainful.engine import Dask
+from gainful.errors import did_you_mean
 from gainful.verbs.source import Options
 
+Item = TypeVar("Item")
 # Parameters that stand without an option, and what they are called there.
 _WORDS = {"source": "QRELS RUN...", "collections": "QRELS RUN...", "qrels": "QRELS", "runs": "RUN...", "run": "RUN"}
 _WORDS |= {"ranker": "RANKER", "data": "DATA", "folder": "FOLDER"}
@@ -253,3 +254,62 @@ def parameter_texts(function: object) -> dict[str, str]:
     beside = getattr(function, "__globals__", {})  # 'See `train`.' stands for what that function says of the parameter
     others = {name: beside[text[4:-1]] for name, text in found.items() if text[:4] == "See " and text[4:-1] in beside}
     return found | {name: parameter_texts(other).get(name, found[name]) for name, other in others.items()}
+
+
+def whole(_: type, tokens: Sequence[Token]) -> int:
+    """Cyclopts would round 1.5 to 2."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"expected a whole number, got {tokens[0].value!r}.") from None
+
+
+def listed(read: Callable[[str], Item], wanted: str, *, suggest: Callable[[str], str] = lambda _: "") -> Parameter:
+    """Some values, each as `read` takes it; `wanted` says what they are."""
+
+    def convert(_: object, tokens: Sequence[Token]) -> tuple[Item, ...]:
+        words = [word for token in tokens for word in token.value.split(",") if word]
+        found = []
+        for word in words:
+            try:
+                found.append(read(word))
+            except ValueError:
+                # Blanks may separate values, so a file after the option is taken for one.
+                hint = " Files go before the option." if Path(word).exists() else suggest(word)
+                raise ValueError(f"expected {wanted}, got {word!r}.{hint}") from None
+        if not found:
+            raise ValueError(f"expected {wanted}, got none.")
+        return tuple(found)
+
+    return Parameter(converter=convert, negative="", consume_multiple=True, show_default=_commas)
+
+
+def choices(allowed: Sequence[str]) -> Parameter:
+    """Some of a few words, such as t,tukey."""
+
+    def read(word: str) -> str:
+        if word not in allowed:
+            raise ValueError(word)
+        return word
+
+    return listed(read, f"some of {','.join(allowed)}", suggest=lambda word: did_you_mean(word, allowed))
+
+
+def pairs() -> Parameter:
+    """Judgments and runs of further collections: two words each."""
+
+    def convert(_: object, tokens: Sequence[Token]) -> tuple[tuple[str, str], ...]:
+        words = [token.value for token in tokens]
+        if len(words) % 2:
+            raise ValueError(f"expected judgments and runs, got {words[-1]!r} alone.")
+        return tuple(zip(words[::2], words[1::2], strict=True))
+
+    return Parameter(converter=convert, negative="", n_tokens=2, allow_repeating=True, show_default=False)
+
+
+def _commas(values: Any) -> str | None:
+    """How such an option shows its default, if it has one."""
+    if values is None or values == ():
+        return None
+    several = values if isinstance(values, list | tuple) else [values]
+    return ",".join(value if isinstance(value, str) else f"{value:g}" for value in several)

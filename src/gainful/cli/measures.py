@@ -47,7 +47,7 @@ def measures(
             columns = ("name", "signature", "summary", "better", "reference")
             text = as_csv(columns, ([str(entry[column]) for column in columns] for entry in entries))
         case _:
-            text = _listing(entries).text(terminal=on_terminal(output)) if name is None else _page(found[0])
+            text = _page(found[0]) if name is not None else _listing(entries).text(terminal=on_terminal(output))
     emit(text, output)
     for problem in problems:
         note(f"note: {problem}")
@@ -82,7 +82,7 @@ def describe(definition: Definition) -> dict[str, object]:
         "ties_expected": definition.expected,
         "parameters": {
             name: {
-                "default": None if parameter.required else _plain(parameter.default),
+                "default": None if parameter.required else parameter.default,
                 "wanted": parameter.kind.wanted,
             }
             for name, parameter in definition.parameters.items()
@@ -90,10 +90,6 @@ def describe(definition: Definition) -> dict[str, object]:
         "presets": {label: dict(fixed) for label, (target, fixed) in PRESETS.items() if target == definition.name},
         "description": definition.doc,
     }
-
-
-def _plain(default: object) -> object:
-    return list(default) if isinstance(default, tuple) else default
 
 
 def _listing(entries: list[dict[str, object]]) -> Table:

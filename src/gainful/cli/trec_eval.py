@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from getopt import GetoptError, gnu_getopt
+from typing import Any
 
 from cyclopts import CycloptsError
 
@@ -44,18 +44,6 @@ _UNSUPPORTED = {
 }
 
 
-@dataclass(slots=True)
-class _Wanted:
-    """What a command line asks for."""
-
-    files: list[str]
-    measures: list[str] = field(default_factory=list)
-    flags: set[str] = field(default_factory=set)
-    level: float = 1
-    depth: int | None = None
-    documents: int = 0
-
-
 def trec_eval(*words: str) -> None:
     """Score as trec_eval does: its options, its names, its digits.
 
@@ -64,39 +52,32 @@ def trec_eval(*words: str) -> None:
     words
         trec_eval's command line: options, qrels and run; -h describes them.
     """
-    wanted = _parse(list(words))
-    if "-h" in wanted.flags:
-        emit("\n".join(_help(wanted.measures)) + "\n")
+    files, measures, flags, numbers = _parse(list(words))
+    if "-h" in flags:
+        emit("\n".join(_help(measures)) + "\n")
         return
-    if "-v" in wanted.flags:
+    if "-v" in flags:
         emit(f"gainful {__version__}, as trec_eval {VERSION}\n")
         return
-    if len(wanted.files) != 2:
-        raise CycloptsError(msg=f"expected two files, qrels and run, got {_listed(wanted.files)}.")
+    if len(files) != 2:
+        got = f"{len(files)}: {', '.join(files)}" if files else "none"
+        raise CycloptsError(msg=f"expected two files, qrels and run, got {got}.")
     from gainful.compat.trec_eval import trec_eval as result_of
 
-    qrels, run = wanted.files
-    result = result_of(
-        qrels,
-        run,
-        wanted.measures or ("official",),
-        level=wanted.level,
-        complete="-c" in wanted.flags,
-        depth=wanted.depth,
-        judged_only="-J" in wanted.flags,
-        documents=wanted.documents,
-    )
-    emit("".join(result.lines(per_topic="-q" in wanted.flags, summary="-n" not in wanted.flags)))
+    (qrels, run), asked = files, measures or ("official",)
+    result = result_of(qrels, run, asked, complete="-c" in flags, judged_only="-J" in flags, **numbers)
+    emit("".join(result.lines(per_topic="-q" in flags, summary="-n" not in flags)))
     if result.missing == len(result.topics):
         note(f"note: {run} has none of the judged topics: do these qrels belong to it?")
 
 
-def _parse(words: list[str]) -> _Wanted:
+def _parse(words: list[str]) -> tuple[list[str], list[str], set[str], dict[str, Any]]:
+    """The files, the measures, the options without a value, and those with a number."""
     try:
         options, files = gnu_getopt(words, _SHORT, _LONG)
     except GetoptError as error:
         raise CycloptsError(msg=f"{error.msg}.") from None
-    wanted = _Wanted(files)
+    measures, flags, numbers = [], set(), {}
     for name, value in options:
         option = _LETTER.get(name, name)
         if option in _UNSUPPORTED:
@@ -104,16 +85,16 @@ def _parse(words: list[str]) -> _Wanted:
         if option in _FORMATS and value != _FORMATS[option]:
             raise CycloptsError(msg=f"{option}: expected {_FORMATS[option]}, the one format supported, got {value!r}.")
         if option == "-m":
-            wanted.measures.append(value)
+            measures.append(value)
         elif option == "-l":
-            wanted.level = _number(option, value, r"\d+(\.\d*)?|\.\d+", "a label of at least 0")
+            numbers["level"] = _number(option, value, r"\d+(\.\d*)?|\.\d+", "a label of at least 0")
         elif option == "-M":
-            wanted.depth = int(_number(option, value, r"0*[1-9]\d*", "a whole number of at least 1"))
+            numbers["depth"] = int(_number(option, value, r"0*[1-9]\d*", "a whole number of at least 1"))
         elif option == "-N":
-            wanted.documents = int(_number(option, value, r"\d+", "a whole number"))
+            numbers["documents"] = int(_number(option, value, r"\d+", "a whole number"))
         else:
-            wanted.flags.add(option)
-    return wanted
+            flags.add(option)
+    return files, measures, flags, numbers
 
 
 def _number(option: str, value: str, pattern: str, expected: str) -> float:
@@ -122,10 +103,6 @@ def _number(option: str, value: str, pattern: str, expected: str) -> float:
     if len(value) > _DIGITS:
         raise CycloptsError(msg=f"{option}: expected {expected}, of at most {_DIGITS} digits, got {value!r}.")
     return float(value)
-
-
-def _listed(files: list[str]) -> str:
-    return f"{len(files)}: {', '.join(files)}" if files else "none"
 
 
 def _help(measures: list[str]) -> Iterator[str]:

@@ -18,10 +18,8 @@ from gainful.stats.scale import weighted_sums
 _LARGEST = 1e300
 
 
-def complete_matrices(
-    scores: Scores, *, gaps: Gaps = "error", least_systems: int = 2, least_topics: int = 2, geometric: bool = False
-) -> tuple[ScoreMatrix, ...]:
-    """One matrix per measure, without a gap; fewer runs or topics than `least_…` are refused.
+def complete_matrices(scores: Scores, *, gaps: Gaps = "error", geometric: bool = False) -> tuple[ScoreMatrix, ...]:
+    """One matrix per measure, without a gap; fewer than two runs or topics are refused.
 
     So are measures that are summarised by their geometric mean, unless `geometric`: what compares arithmetic means
     would pass off that of AP as GMAP.
@@ -33,12 +31,10 @@ def complete_matrices(
                 f"{measure}: expected a measure that is averaged over topics, got a geometric mean, which this "
                 "analysis is not about: take AP instead"
             )
-    if len(scores.systems) < least_systems:
-        raise DataError(
-            f"expected at least {least_systems} runs, got {len(scores.systems)}: {', '.join(scores.systems)}"
-        )
+    if len(scores.systems) < 2:
+        raise DataError(f"expected at least 2 runs, got {len(scores.systems)}: {', '.join(scores.systems)}")
     remedy = _remedy(scores.policies)
-    return tuple(_complete(scores[measure], gaps, least_topics, remedy) for measure in scores.measures)
+    return tuple(_complete(scores[measure], gaps, remedy) for measure in scores.measures)
 
 
 def gap_notes(scores: Scores) -> tuple[Note, ...]:
@@ -61,7 +57,7 @@ def _remedy(policies: Policies | None) -> str:
     return ", or ".join(ways)
 
 
-def _complete(matrix: ScoreMatrix, gaps: Gaps, least_topics: int, remedy: str) -> ScoreMatrix:
+def _complete(matrix: ScoreMatrix, gaps: Gaps, remedy: str) -> ScoreMatrix:
     absent = np.isnan(matrix.values)
     if absent.any():
         if gaps == "error":
@@ -69,9 +65,9 @@ def _complete(matrix: ScoreMatrix, gaps: Gaps, least_topics: int, remedy: str) -
         kept = np.flatnonzero(~absent.any(axis=0))
         topics = tuple(matrix.topics[t] for t in kept)
         matrix = replace(matrix, values=matrix.values[:, kept], topics=topics)
-    if len(matrix.topics) < least_topics:
+    if len(matrix.topics) < 2:
         left = "left that have a score for every run" if absent.any() else "of " + matrix.measure
-        raise DataError(f"expected at least {least_topics} topics {left}, got {len(matrix.topics)}")
+        raise DataError(f"expected at least 2 topics {left}, got {len(matrix.topics)}")
     large = np.abs(matrix.values) > _LARGEST
     if large.any():
         system, topic = (int(at[0]) for at in np.nonzero(large))

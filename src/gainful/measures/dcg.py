@@ -8,9 +8,10 @@ import numpy as np
 
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.errors import MeasureError
+from gainful.measures.binary import relevant_in_pool, relevant_shown
 from gainful.measures.contributions import Contributions, at_place, by_rank, counting, places, ranks_of
 from gainful.measures.gains import best_ordering, depth, discounts, gains
-from gainful.measures.parameters import Base, Cutoff, Discount, Gain, Norm, Value
+from gainful.measures.parameters import Base, Cutoff, Discount, Gain, Norm, Rel, Value
 from gainful.measures.registry import measure
 
 # Gains and discounts beyond this are brought back to 1 where only their ratio counts; below it nothing can overflow.
@@ -205,3 +206,20 @@ def _tamed(values: FloatArray) -> FloatArray:
     """The values, divided by the largest where that is huge: a ratio of sums of them stays what it is."""
     largest = float(np.abs(values).max(initial=0.0))
     return values / largest if largest > _HUGE else values
+
+
+@measure("QWA", expected=True, cite="liu2016")
+def quit_while_ahead(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """Quit while ahead: nDCG of the whole ranking with a terminal document appended, which rewards stopping early.
+
+    Labels are binary: 1 from `rel` on. With n documents returned and R relevant ones in the pool, the terminal
+    document stands at rank n+1 and has the gain t = (relevant returned)/R, or 1 if R = 0.
+    QWA = [Σ_{i≤n} g_i/log2(1+i) + t/log2(n+2)] / Σ_{i≤R+1} 1/log2(1+i). Never undefined.
+    """
+    pool = relevant_in_pool(rankings, rel).astype(np.int64)
+    longest = max(depth(rankings), int(rankings.retrieved.max(initial=0)))
+    weight = discounts("log2", longest + 1)
+    achieved = rankings.sum(rankings.relevant(rel) * rankings.weights(weight))
+    terminal = np.where(pool > 0, relevant_shown(rankings, rel, None) / np.maximum(pool, 1), 1.0)
+    ideal: FloatArray = np.cumsum(weight)[pool]
+    return (achieved + terminal * weight[rankings.retrieved]) / ideal

@@ -1,4 +1,4 @@
-"""Measures of what was returned, in whatever order; and counts."""
+"""Measures of what was returned, in whatever order: what was shown that should not be, and the reverse; counts."""
 
 from __future__ import annotations
 
@@ -72,3 +72,30 @@ def number_relevant_retrieved(rankings: Rankings, *, cutoff: Cutoff = None, rel:
 def number_of_topics(rankings: Rankings) -> FloatArray:
     """1 for every topic scored; summed over topics. Never undefined."""
     return np.ones(rankings.n_rows)
+
+
+@measure("Forbidden", higher="worse", expected=True, cite="carmel2022")
+def forbidden(rankings: Rankings, *, cutoff: Cutoff = None) -> FloatArray:
+    """The share of the documents shown that are forbidden (have a negative label).
+
+    Forbidden@k = (negative labels in the first k)/min(k, returned); 0 where nothing is shown. Never undefined.
+    """
+    places = np.ones(depth(rankings) if cutoff is None else min(cutoff, depth(rankings)))
+    found = rankings.sum(rankings.of_grade(rankings.grades < 0) * rankings.weights(places))
+    return found / np.maximum(shown(rankings, cutoff), 1.0)
+
+
+@measure("FilteredGood", higher="worse", expected=True, cite="carmel2022")
+def filtered_good(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """The share of the topic's good documents that were not returned.
+
+    FilteredGood = 1 - (returned documents with label ≥ rel)/R, R the number of such documents in the pool.
+    Undefined if R = 0.
+    """
+    return 1.0 - ratio(relevant_shown(rankings, rel, None), relevant_in_pool(rankings, rel))
+
+
+@measure("Empty", higher="neither", expected=True, cite="carmel2022")
+def empty(rankings: Rankings) -> FloatArray:
+    """1 if nothing was returned for the topic, else 0; its mean is the share of empty answers. Never undefined."""
+    return np.where(rankings.retrieved == 0, 1.0, 0.0)

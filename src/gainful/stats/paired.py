@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from gainful.parallel import Apply, here
-from gainful.stats.choices import Variant
+from gainful.stats.choices import Correction, Variant
 from gainful.stats.correlation import mid_ranks
 from gainful.stats.resample import (
     FloatArray,
@@ -331,3 +331,28 @@ def _signed_rank_tail(n: int) -> FloatArray:
 
 def _arranged(values: NDArray[Number], systems: int, diagonal: float, against: int | None) -> NDArray[Number]:
     return square(values, systems, diagonal) if against is None else np.insert(values, against, diagonal)
+
+
+def corrected(p: ArrayLike, method: Correction) -> FloatArray:
+    """What p-values become (the last axis is the family) to be compared with one level; never less than they were.
+
+    ``bonferroni``: m·p. ``holm``: (m − i + 1)·p of the i-th smallest, and no less than for a smaller p. Both keep the
+    chance of any false finding below the level. ``bh`` (Benjamini and Hochberg): m·p/i, and no more than for a larger
+    p; keeps the expected share of false ones among the findings below it. ``none``: p.
+    """
+    values = np.asarray(p, np.float64)
+    m = values.shape[-1]
+    if method == "none" or m == 0:
+        return values.copy()
+    if method == "bonferroni":
+        return np.asarray(np.minimum(values * m, 1.0), np.float64)
+    order = np.argsort(values, axis=-1, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=-1)
+    place = np.arange(1, m + 1)
+    if method == "holm":
+        ascending = np.maximum.accumulate(ascending * (m - place + 1), axis=-1)
+    else:
+        ascending = np.minimum.accumulate((ascending * (m / place))[..., ::-1], axis=-1)[..., ::-1]
+    result = np.empty_like(values)
+    np.put_along_axis(result, order, np.minimum(ascending, 1.0), axis=-1)
+    return result

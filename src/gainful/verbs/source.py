@@ -53,9 +53,7 @@ def policies_of(options: Mapping[str, Any], **usual: Any) -> Policies:
     return Policies(**{**usual, **{name: options[name] for name in _POLICIES if name in options}})
 
 
-def scores_of(
-    source: Any, runs: Any, measures: Measures, options: Options, *, default: Sequence[str] = DEFAULT_MEASURES
-) -> Scores:
+def scores_of(source: Any, runs: Any, measures: Measures, options: Options) -> Scores:
     """The scores that a function was given, or those of the rankings, or of the judgments and runs.
 
     `source` is `Scores`, `ScoreMatrix`, an array of runs × topics, a table or its file, with measures or without; or
@@ -70,7 +68,7 @@ def scores_of(
     if isinstance(source, Rankings | Scores | ScoreMatrix) and measures is None:
         runs, measures = None, runs
     if isinstance(source, Rankings) or runs is not None:
-        return evaluate(source, runs, measures or default, **options)
+        return evaluate(source, runs, measures or DEFAULT_MEASURES, **options)
     for name in _POLICIES:
         if name in options:
             given = setting(name, options[name])  # type: ignore[literal-required]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from gainful.stats.corrections import corrected
+from gainful.stats.paired import corrected
 
 THEIRS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh"}
 families = st.lists(st.one_of(st.floats(1e-12, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), min_size=1, max_size=30)

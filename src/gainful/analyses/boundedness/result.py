@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from gainful.analyses.boundedness import Lists, Norm
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
+from gainful.charts import level_at, load_altair, sized, tips
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import check_choice
 from gainful.results import Chart, Note, Result, Settings, plural
@@ -261,9 +261,4 @@ class Boundedness(Result):
                 ),
             )
         )
-        rules = [
-            alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(value)) for value in (0, -1)
-        ]
-        return styled(
-            alt.layer(*rules, lines).properties(width=WIDTH, height=HEIGHT), "How low nDCGorg can fall, topic by topic"
-        )
+        return sized(alt.layer(level_at(0), level_at(-1), lines), "How low nDCGorg can fall, topic by topic")

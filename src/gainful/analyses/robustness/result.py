@@ -13,7 +13,7 @@ from scipy import special
 from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.judged import JudgedDocuments
 from gainful.analyses.robustness.verdict import KEPT, notes, sentences, tidy
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
+from gainful.charts import level_at, load_altair, sized, tips
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import check_choice
@@ -248,12 +248,8 @@ class Robustness(Result):
         )
         lines = base.mark_line(point=True).encode(y=y, tooltip=tooltip)
         band = base.mark_area(opacity=0.2).encode(y=alt.Y("tau_low:Q"), y2="tau_high:Q")
-        rule = alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.9))
-        layers = (rule, band, lines) if self.taus.shape[2] > 1 else (rule, lines)
-        return styled(
-            alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
-            "How far runs keep their order when judgments are taken away",
-        )
+        layers = (level_at(0.9), *([band] if self.taus.shape[2] > 1 else []), lines)
+        return sized(alt.layer(*layers), "How far runs keep their order when judgments are taken away")
 
 
 def knee(levels: Sequence[float], curve: FloatArray, threshold: float) -> Knee:

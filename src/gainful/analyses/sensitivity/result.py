@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from gainful.analyses.sensitivity import Method
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
+from gainful.charts import level_at, load_altair, sized, tips
 from gainful.checks import check_share
 from gainful.errors import GainfulError
 from gainful.results import Chart, Note, Result, Settings, listed, percent, plural
@@ -220,12 +220,7 @@ class Sensitivity(Result):
         )
         # The i-th pair holds the share from i - 1 to i: a line crosses the rule at the share that is told apart.
         dash = alt.StrokeDash("method:N", title="method", sort=None)
-        layers = [
-            alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05)),
-            base.mark_line(interpolate="step-before").encode(strokeDash=dash),
-        ]
+        layers = [level_at(0.05), base.mark_line(interpolate="step-before").encode(strokeDash=dash)]
         if max(len(frame) for frame in frames) <= _DOTS:
             layers.append(base.mark_point(filled=True, size=25).transform_filter("datum.share > 0"))
-        return styled(
-            alt.layer(*layers).properties(width=WIDTH, height=HEIGHT), "Pairs of runs by how clearly they differ"
-        )
+        return sized(alt.layer(*layers), "Pairs of runs by how clearly they differ")

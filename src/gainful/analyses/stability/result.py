@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from gainful.charts import HEIGHT, WIDTH, load_altair, styled, tips
+from gainful.charts import load_altair, sized, tips
 from gainful.errors import GainfulError
 from gainful.results import Chart, Note, Result, Settings, beside, of_measure, of_others, plural
 from gainful.tables import Table
@@ -179,4 +179,4 @@ class Stability(Result):
         )
         pairs = self.settings["by"] == "mean"
         what = "Pairs of runs ordered the wrong way" if pairs else "Topics on which the worse run wins"
-        return styled(lines.properties(width=WIDTH, height=HEIGHT), f"{what}, by number of topics")
+        return sized(lines, f"{what}, by number of topics")

@@ -12,10 +12,10 @@ from gainful.errors import check_choice, setting
 from gainful.parallel import Apply
 from gainful.results import Note, Settings
 from gainful.stats.choices import Correction, Interval, Test
-from gainful.stats.corrections import corrected
 from gainful.stats.intervals import check_confidence, mean_interval
 from gainful.stats.paired import (
     bootstrap,
+    corrected,
     pairs,
     randomisation,
     rounding,
