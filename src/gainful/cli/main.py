@@ -1,7 +1,4 @@
-"""The command line: `gainful COMMAND …`.
-
-Commands are made from functions (see `make`); what computes is imported only when a command runs.
-"""
+"""The command line: commands are made from functions (see `make`), and what computes is imported when one runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,1 @@
-"""Other programs' interfaces: trec_eval's command line, pytrec_eval's API, measures for ir_measures.
-
-Their quirks live here and nowhere else.
-"""
+"""Interfaces of others and their quirks: trec_eval's command line, pytrec_eval's API, measures for ir_measures."""

@@ -237,10 +237,7 @@ def label_strings(setting: Setting, length: float) -> list[str]:
 
 
 def running(values: FloatArray, start: IntArray) -> FloatArray:
-    """Sums of each value and those before it, back to the index in `start`.
-
-    Twice as many predecessors in every step: no error is carried over from one segment to the next.
-    """
+    """Sums of each value and those before it from `start` on; by doubling, which carries no error over."""
     total = values.astype(np.float64, copy=True)
     position = np.arange(len(values)) - start
     step = 1

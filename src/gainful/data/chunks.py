@@ -71,10 +71,7 @@ def whole_topics(chunks: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 def gathered(run: LargeRun, pool: Pool, unknown: TopicsWithoutJudgments) -> Iterator[pl.DataFrame]:
-    """The judged topics of a run that has them scattered all over: brought together on disk, some at a time.
-
-    Rows of a topic keep their order.
-    """
+    """The judged topics of a run that scatters them: brought together on disk, some at a time, rows in order."""
     bins = min(run.size // BIN + 1, _MOST_BINS)
     spill = Spill(f"run {run.name!r} does not list its topics one after another and is sorted on disk")
     for chunk in _at_least(bins * _BLOCK, run.chunks()):

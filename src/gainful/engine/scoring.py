@@ -141,10 +141,7 @@ def compute(rankings: Rankings, measures: Sequence[Measure], policies: Policies)
 
 
 def finished(part: Part, measures: Sequence[Measure], policies: Policies, *, spellings: Mapping[str, str]) -> Scores:
-    """Scores of all runs, with what the policies make of those that are undefined.
-
-    Measures may be looked up by their `spellings` besides their labels.
-    """
+    """Scores of all runs, what is undefined treated by the policies; `spellings` are further names of the measures."""
     values, present = part.values, part.present
     counted = np.ones(values.shape, np.bool_)
     undefined = np.isnan(values)

@@ -206,10 +206,7 @@ def parquet_head(path: Path, constants: Mapping[str, str]) -> pl.DataFrame:
 
 
 def parquet_chunks(path: Path, constants: Mapping[str, str]) -> Iterator[pl.DataFrame]:
-    """The rows of a Parquet file, in order.
-
-    In slices, each read by itself: polars' own iteration over a file reads ahead of whoever is slower.
-    """
+    """The rows of a Parquet file, in slices: polars' own iteration over a file reads ahead of whoever is slower."""
     read, total = _open_parquet(path, constants)
     step = max(CHUNK // ROW, 1)
     for _, frame in ahead(range(0, total, step), lambda start: read(start, step)):

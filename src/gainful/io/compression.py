@@ -1,7 +1,4 @@
-"""Gzip, bzip2, xz and Zstandard, told by the first bytes of a file and not by its name.
-
-Python has had Zstandard only since 3.14, so polars does it here: for UTF-8 text, the only thing polars unpacks.
-"""
+"""Gzip, bzip2, xz and Zstandard, told by a file's first bytes; Zstandard by polars, which unpacks UTF-8 text alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Qrels and runs that are Python objects: dicts, frames of several libraries, named tuples.
-
-pandas and pyarrow are never imported here; their objects are recognised where the caller has imported them.
-"""
+"""Qrels and runs that are Python objects; pandas and pyarrow are known only where the caller has imported them."""
 
 from __future__ import annotations
 

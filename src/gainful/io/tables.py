@@ -79,10 +79,7 @@ class _CellError(Exception):
 
 
 def to_columns(table: pl.DataFrame, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
-    """The table with gainful's columns and types; or an error about the first row that is no good.
-
-    `before` is how many rows of the same source come before these.
-    """
+    """The table, `before` rows into its source, with gainful's columns and types; an error for its first bad row."""
     found = needed_columns(table.columns, layout, where)
     columns = {}
     problems = []

@@ -90,10 +90,7 @@ class Contributions:
         return added
 
     def lost(self, rankings: Rankings, cutoff: int | None) -> FloatArray:
-        """Three × rows: what is lost on documents beyond the cutoff, on wanted ones within it, on forbidden ones.
-
-        A negative loss is a gain over the best ordering.
-        """
+        """Three × rows: what documents beyond the cutoff lose, wanted ones within it, forbidden ones; < 0 if won."""
         topics = len(rankings.topics)
         row = np.arange(len(rankings.systems))[:, None] * topics + rankings.pool_topic[self.document]
         within = (self.rank < np.inf) & (self.rank <= (np.inf if cutoff is None else cutoff))

@@ -65,10 +65,7 @@ def depth(rankings: Rankings) -> int:
 
 
 def best_ordering(rankings: Rankings, gain: FloatArray, discount: FloatArray) -> FloatArray:
-    """Per topic, the DCG of the pool in its best order; for the worst, negate `gain` and the result.
-
-    The largest gain meets the largest discount, also where the discounts do not fall with the rank.
-    """
+    """Per topic, the DCG of the pool, the largest gain at the largest discount; for the worst, negate both."""
     topic, grade = rankings.pool_topic, rankings.pool_grade
     judged = grade >= 0
     if not judged.all():

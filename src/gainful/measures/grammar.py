@@ -1,7 +1,4 @@
-"""The text of a measure: ``Name(param=value, …)@cutoff``, with trec_eval's, ir_measures' and ranx's spellings.
-
-A measure may also come from a file that `Measure.save` wrote: ``@file.json``.
-"""
+"""Texts of measures: ``Name(param=value, …)@cutoff`` and others' spellings; or ``@file.json`` of `Measure.save`."""
 
 from __future__ import annotations
 

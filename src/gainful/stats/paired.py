@@ -282,10 +282,7 @@ def t_statistic(z: FloatArray, noise: FloatArray) -> FloatArray:
 def _as_large_t(
     mean: FloatArray, squares: FloatArray, limit: FloatArray, n: int, least: FloatArray | float
 ) -> NDArray[np.bool_]:
-    """Whether the t of a resample, from its mean and Σw², reaches the limit.
-
-    Without variance it is infinite where the mean exceeds `least`, else 0.
-    """
+    """Whether the t of a resample, from mean and Σw², reaches the limit; without variance, the mean `least`."""
     beyond = np.abs(mean) > least
     np.multiply(mean, mean, out=mean)
     spread = squares - n * mean

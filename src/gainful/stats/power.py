@@ -60,10 +60,7 @@ def expected_width(variance: Any, n: Any, alpha: float) -> FloatArray:
 
 
 def smallest(suffices: Callable[[IntArray], NDArray[np.bool_]], count: int, *, largest: int) -> IntArray:
-    """For each of `count` questions the smallest size from 2 that suffices, or 0 if none up to `largest` does.
-
-    Once a size suffices, every larger one must.
-    """
+    """Per question the smallest size that suffices, as all larger ones must; 0 if none from 2 to `largest` does."""
     high = np.full(count, min(2, largest), np.int64)
     low = np.ones(count, np.int64)
     enough = suffices(high)

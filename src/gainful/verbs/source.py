@@ -1,7 +1,4 @@
-"""What an analysis starts from: judgments and runs, `Rankings`, `Scores`, or a table of scores.
-
-Nothing heavy is imported before it is needed: the command line reads signatures, and people wait for its help.
-"""
+"""What analyses start from: judgments and runs, `Rankings`, `Scores`, a table; nothing heavy is imported early."""
 
 from __future__ import annotations
 
@@ -150,10 +147,7 @@ def align(
 
 
 def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 0, scores: bool = False) -> Rankings:
-    """The rankings that a function was given, or those of judgments and runs.
-
-    `documents` of each are known by name; `scores`: those of all documents are known.
-    """
+    """The rankings given, or of judgments and runs; `documents` of each known by name, all `scores` if wanted."""
     from gainful.data.rankings import Rankings
 
     check_options(options)

@@ -212,10 +212,7 @@ def depleted(
 
 
 def _joined(qrels: Any, runs: Any, measures: Sequence[Measure], options: DepletionOptions) -> tuple[Rankings, Policies]:
-    """The rankings, unjudged documents holding their ranks, and the policies to score them by.
-
-    They are condensed after depletion, not before: what is taken away is no longer judged.
-    """
+    """The rankings, unjudged documents holding their ranks until they are depleted, and the policies to score by."""
     if isinstance(runs, dict | list | tuple) and not runs:
         raise DataError("expected at least 2 runs, whose order can change, got none")
     ties = qrels.policies.ties if isinstance(qrels, Rankings) else policies_of(options).ties

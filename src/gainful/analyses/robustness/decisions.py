@@ -75,10 +75,7 @@ def rejected(scores: FloatArray, first: IntArray, second: IntArray, alpha: float
 
 
 def can_differ(scores: FloatArray, first: IntArray, second: IntArray, alpha: float) -> bool:
-    """Whether the test could find any of the pairs different, be it that one run wins wherever the two differ.
-
-    It cannot where runs are identical or undefined, or where all pairs differ on too few topics.
-    """
+    """Whether the test could find any pair different, did one run win wherever the two differ."""
     return bool((_p(np.abs(_differences(scores, first, second))) < alpha).any())
 
 

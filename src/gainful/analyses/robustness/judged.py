@@ -23,11 +23,7 @@ class JudgedDocuments:
     shares: FloatArray
 
     def depth(self, enough: float = ENOUGH) -> int:
-        """The largest d so that, for every depth up to d, `enough` of the median run's first documents are judged; or
-        0.
-
-        The median is that of the shares of all runs.
-        """
+        """The largest d to which, at every depth, the median run has `enough` of its first documents judged; or 0."""
         there = self.shares[~np.isnan(self.shares).any(axis=1)]
         return _down_to(np.median(there, axis=0), enough) if len(there) else 0
 
