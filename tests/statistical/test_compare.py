@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gainful.stats.bootstrap import bootstrap
 from gainful.stats.intervals import bca_interval, t_interval
-from gainful.stats.paired import bootstrap, corrected, pairs, randomisation, t_test, tukey_hsd, wilcoxon
+from gainful.stats.paired import corrected, pairs, randomisation, t_test, tukey_hsd, wilcoxon
 from gainful.verbs.compare import compare
 
 REPLICATIONS, RESAMPLES = 2000, 4999

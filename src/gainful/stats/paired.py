@@ -9,30 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from gainful.parallel import Apply, here
-from gainful.stats.choices import Correction, Variant
+from gainful.stats.choices import Correction
 from gainful.stats.correlation import mid_ranks
 from gainful.stats.resample import (
+    BLOCK,
     FloatArray,
     all_sign_flips,
     block_sizes,
     blocks,
-    bootstrap_draws,
     check_resamples,
-    counts_of,
     generator,
     sign_flips,
 )
 from gainful.stats.scale import exponents, largest_of
 
 IntArray = NDArray[np.int64]
-WithoutVariance = Literal["infinite", "zero"]
 Number = TypeVar("Number", np.float64, np.int64)
 
 # Sums of the same numbers in another order differ by this much, relatively: still equal.
@@ -75,12 +73,29 @@ def square(values: NDArray[Number], systems: int, diagonal: float) -> NDArray[Nu
     return full
 
 
+def differing_topics(scores: FloatArray) -> IntArray:
+    """Of each pair, on how many topics more than rounding tells the two apart."""
+    first, second = pairs(len(scores))
+    noise = rounding(scores, first, second)[:, None]
+    counts = np.empty(len(first), np.int64)
+    for begin, end in parts_of(len(first), max(1, BLOCK // scores.shape[1])):
+        difference = np.abs(scores[first[begin:end]] - scores[second[begin:end]])
+        counts[begin:end] = (difference > noise[begin:end]).sum(axis=1)
+    return counts
+
+
+def parts_of(total: int, most: int) -> list[tuple[int, int]]:
+    """Where parts of about the same size begin and end, none larger than `most`."""
+    parts = -(-total // most)
+    return [(total * at // parts, total * (at + 1) // parts) for at in range(parts)]
+
+
 def t_test(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     """Student's paired t-test; p = 1 where all differences are 0, 0 where they are all the same other number."""
     first, second = pairs(len(scores), against)
     t = t_statistic(scores[first] - scores[second], rounding(scores, first, second))
     p = 2.0 * special.stdtr(scores.shape[1] - 1, -np.abs(t))
-    return _arranged(np.where(np.isnan(t), 1.0, p), len(scores), 1.0, against)
+    return arranged(np.where(np.isnan(t), 1.0, p), len(scores), 1.0, against)
 
 
 def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
@@ -101,7 +116,7 @@ def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
     for n in np.unique(number[~few & untied & (number <= _TABULATED)]):
         rows = untied & (number == n)
         p[rows] = _signed_rank_tail(int(n))[np.round(observed[rows]).astype(np.int64)]
-    return _arranged(p, len(scores), 1.0, against)
+    return arranged(p, len(scores), 1.0, against)
 
 
 def signed_ranks(scores: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
@@ -109,7 +124,7 @@ def signed_ranks(scores: FloatArray, first: IntArray, second: IntArray) -> Float
 
     The sign of their sum is the direction in which Wilcoxon's test finds a difference; the mean may have the other one.
     """
-    z, noise = _scaled(scores[first] - scores[second], rounding(scores, first, second))
+    z, noise = scaled(scores[first] - scores[second], rounding(scores, first, second))
     size = np.abs(z)
     size[size <= noise[:, None]] = 0.0
     # Differences that only rounding tells apart are tied.
@@ -143,7 +158,7 @@ def randomisation(
     counts = np.zeros(len(first), np.int64)
     for found in apply(_flipped, flips, shared=(scores, first, second, limit), total=len(sizes), label="Randomising"):
         counts += found
-    return Extremes(counts=_arranged(counts, systems, total, against), resamples=total, exact=exact)
+    return Extremes(counts=arranged(counts, systems, total, against), resamples=total, exact=exact)
 
 
 # Signs, or which of all rows of signs there are.
@@ -156,79 +171,6 @@ def _flipped(shared: tuple[FloatArray, IntArray, IntArray, FloatArray], flips: _
     signs = all_sign_flips(scores.shape[1], *flips) if isinstance(flips, tuple) else flips.astype(np.float64)
     sums = signs @ scores.T
     return np.asarray((np.abs(sums[:, first] - sums[:, second]) >= limit).sum(axis=0), np.int64)
-
-
-def bootstrap(
-    scores: FloatArray,
-    *,
-    variant: Variant = "studentized",
-    without_variance: WithoutVariance = "infinite",
-    resamples: int,
-    seed: int,
-    against: int | None = None,
-    apply: Apply = here,
-) -> Extremes:
-    """Paired bootstrap (Sakai 2006): topics are drawn with replacement, the same for all pairs.
-
-    ``studentized``: |t(w*)| ≥ |t(z)| for w = z − z̄; ``shifted``: |w̄*| ≥ |z̄|; ``sign``: z̄* is 0 or has the other sign
-    than z̄. The t of a resample whose values are all the same is ``infinite`` unless they are all 0, so that a test errs
-    no more often than its level says; or ``zero``, by which any two topics that differ, and sparse differences often,
-    would be significant.
-    """
-    check_resamples(resamples)
-    systems, topics = scores.shape
-    first, second = pairs(systems, against)
-    z, noise = _scaled(scores[first] - scores[second], rounding(scores, first, second))
-    mean = z.mean(axis=1)
-    mean[np.abs(mean) <= noise] = 0.0
-    w = z - mean[:, None]
-    w[np.abs(w) <= noise[:, None]] = 0.0
-    observed = np.abs(t_statistic(z, noise))
-    # |t*| ≥ |t| without roots and quotients: w̄*²·n(n − 1) ≥ t²·(Σw*² − n·w̄*²).
-    limit = np.minimum(np.nan_to_num(observed * (1.0 - CLOSE), nan=0.0), 1e150) ** 2 / (topics * (topics - 1.0))
-    rng = generator(seed)
-    sizes = block_sizes(resamples, max(len(first), topics))
-    draws = (bootstrap_draws(rng, size, topics) for size in sizes)
-    shared = _Shifted(
-        variant=variant,
-        without_variance=without_variance,
-        mean=mean,
-        noise=noise,
-        limit=limit,
-        shares=w.T / topics,
-        squares=w * w,
-    )
-    counts = np.zeros(len(first), np.int64)
-    for found in apply(_Shifted.extreme, draws, shared=shared, total=len(sizes), label="Resampling"):
-        counts += found
-    return Extremes(counts=_arranged(counts, systems, resamples, against), resamples=resamples)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Shifted:
-    """Differences shifted to a mean of 0, and what their resamples are held against; one entry per pair."""
-
-    variant: Variant
-    without_variance: WithoutVariance
-    mean: FloatArray
-    noise: FloatArray
-    limit: FloatArray
-    shares: FloatArray  # topics × pairs: what each topic adds to the mean
-    squares: FloatArray  # pairs × topics
-
-    def extreme(self, draws: NDArray[np.unsignedinteger]) -> IntArray:
-        """Per pair, in how many of the resamples the statistic is at least as extreme as observed."""
-        drawn = counts_of(draws)
-        shifted = drawn @ self.shares
-        match self.variant:
-            case "sign":
-                extreme = (shifted + self.mean) * np.sign(self.mean) <= self.noise
-            case "shifted":
-                extreme = np.abs(shifted) >= np.abs(self.mean) * (1.0 - CLOSE) - self.noise
-            case _:
-                least = self.noise if self.without_variance == "infinite" else np.inf
-                extreme = _as_large_t(shifted, drawn @ self.squares.T, self.limit, draws.shape[1], least)
-        return np.asarray(extreme.sum(axis=0), np.int64)
 
 
 def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | None = None) -> Extremes:
@@ -251,7 +193,7 @@ def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | N
         ranges.append(dealt.max(axis=1) - dealt.min(axis=1))
     sorted_ranges = np.sort(np.concatenate(ranges))
     counts = resamples - np.searchsorted(sorted_ranges, limit, side="left")
-    return Extremes(counts=_arranged(counts, systems, resamples, against), resamples=resamples)
+    return Extremes(counts=arranged(counts, systems, resamples, against), resamples=resamples)
 
 
 def tukey_all(
@@ -270,7 +212,7 @@ def _tukey(shared: tuple[int, int, int | None], scores: FloatArray) -> Extremes:
 def t_statistic(z: FloatArray, noise: FloatArray) -> FloatArray:
     """Mean over its standard error; NaN where all differences are 0, infinite where they are equal and not 0."""
     n = z.shape[1]
-    z, noise = _scaled(z, noise)
+    z, noise = scaled(z, noise)
     mean = z.mean(axis=1)
     spread = ((z - mean[:, None]) ** 2).sum(axis=1)
     mean[np.abs(mean) <= noise] = 0.0
@@ -279,25 +221,13 @@ def t_statistic(z: FloatArray, noise: FloatArray) -> FloatArray:
         return np.asarray(mean / np.sqrt(spread / (n - 1) / n), np.float64)
 
 
-def _as_large_t(
-    mean: FloatArray, squares: FloatArray, limit: FloatArray, n: int, least: FloatArray | float
-) -> NDArray[np.bool_]:
-    """Whether the t of a resample, from mean and Σw², reaches the limit; without variance, the mean `least`."""
-    beyond = np.abs(mean) > least
-    np.multiply(mean, mean, out=mean)
-    spread = squares - n * mean
-    constant = spread <= CLOSE * squares
-    spread *= limit
-    return np.where(constant, beyond | (limit == 0.0), mean >= spread)
-
-
 def rounding(scores: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
     """Of each pair, what rounding alone can make of a difference that is 0, of single scores and of their means."""
     largest = largest_of(scores) * 1e-14
     return np.maximum(largest[first], largest[second])
 
 
-def _scaled(z: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
+def scaled(z: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The differences of each pair and what rounding makes of them, near 1."""
     power = exponents(np.maximum(largest_of(z), noise))
     return np.ldexp(z, power[:, None]), np.ldexp(noise, power)
@@ -326,7 +256,8 @@ def _signed_rank_tail(n: int) -> FloatArray:
     return np.minimum(np.cumsum(by_size[::-1])[::-1], 1.0)
 
 
-def _arranged(values: NDArray[Number], systems: int, diagonal: float, against: int | None) -> NDArray[Number]:
+def arranged(values: NDArray[Number], systems: int, diagonal: float, against: int | None) -> NDArray[Number]:
+    """One value per pair as a result has it: systems × systems, or one row of that."""
     return square(values, systems, diagonal) if against is None else np.insert(values, against, diagonal)
 
 

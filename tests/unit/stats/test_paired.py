@@ -13,9 +13,9 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from gainful.errors import GainfulError
+from gainful.stats.bootstrap import bootstrap
 from gainful.stats.paired import (
     Extremes,
-    bootstrap,
     pairs,
     randomisation,
     signed_ranks,
@@ -175,51 +175,6 @@ class TestRandomisation:
             n_resamples=20_000, rng=1,
         ).pvalue  # fmt: skip
         assert abs(ours - theirs) < 5 * np.sqrt(2 * ours * (1 - ours) / 20_000)
-
-
-class TestBootstrap:
-    @pytest.mark.parametrize("scores", [normal(4, 12), np.random.default_rng(5).integers(0, 3, (4, 6)) / 10])
-    @pytest.mark.parametrize(
-        ("variant", "without_variance"),
-        [("studentized", "infinite"), ("studentized", "zero"), ("shifted", "infinite"), ("sign", "infinite")],
-    )
-    def test_plain_loop_on_the_same_draws(self, scores, variant, without_variance):
-        topics = scores.shape[1]
-        found = bootstrap(scores, variant=variant, without_variance=without_variance, resamples=300, seed=7)
-        draws = np.random.default_rng(7).integers(topics, size=(300, topics))
-
-        def t(z):
-            spread = z.std(ddof=1)
-            if spread < 1e-12:
-                return math.inf if without_variance == "infinite" and abs(z.mean()) > 1e-12 else 0.0
-            return abs(z.mean()) / (spread / np.sqrt(topics))
-
-        def extreme(z, drawn):
-            w = (z - z.mean())[drawn]
-            if variant == "studentized":
-                return t(w) >= t(z) - 1e-9
-            if variant == "shifted":
-                return abs(w.mean()) >= abs(z.mean()) - 1e-12
-            return z[drawn].mean() * np.sign(z.mean()) <= 1e-12
-
-        def count(x, y):
-            return sum(extreme(x - y, drawn) for drawn in draws)
-
-        expected = each_pair(scores, count)
-        np.fill_diagonal(expected, 300)
-        np.testing.assert_array_equal(found.counts, expected)
-
-    def test_two_topics(self):
-        """Half of the draws take one topic twice: no variance, and no reason to call any two topics significant."""
-        scores = np.array([[0.9, 0.7], [0.1, 0.2]])
-        draws = np.random.default_rng(3).integers(2, size=(999, 2))
-        twice = int((draws[:, 0] == draws[:, 1]).sum())
-        assert bootstrap(scores, resamples=999, seed=3).counts[0, 1] == twice
-        assert bootstrap(scores, without_variance="zero", resamples=999, seed=3).counts[0, 1] == 0
-
-    def test_all_differences_the_same(self):
-        found = bootstrap(np.array([[0.1, 0.2, 0.7], [0.3, 0.4, 0.9]]), resamples=99, seed=0)
-        assert found.p()[0, 1] == 1 / 100
 
 
 class TestTukey:

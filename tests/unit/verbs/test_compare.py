@@ -12,7 +12,8 @@ from statsmodels.stats.multitest import multipletests
 
 import gainful as gf
 from gainful.errors import DataError, GainfulError
-from gainful.stats.paired import bootstrap, randomisation, tukey_hsd
+from gainful.stats.bootstrap import bootstrap
+from gainful.stats.paired import randomisation, tukey_hsd
 from gainful.verbs.compare import compare
 from gainful.verbs.evaluate import read_scores
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from gainful.analyses.sensitivity import Method
 from gainful.analyses.sensitivity.result import PairTests, Sensitivity
 from gainful.checks import check_share
@@ -15,8 +13,9 @@ from gainful.data.scores import ScoreMatrix, Scores
 from gainful.engine import Work
 from gainful.errors import GainfulError, check_choice
 from gainful.results import Settings
+from gainful.stats.bootstrap import bootstrap
 from gainful.stats.choices import Variant
-from gainful.stats.paired import bootstrap, pairs, rounding, square, t_test, tukey_all, wilcoxon
+from gainful.stats.paired import differing_topics, square, t_test, tukey_all, wilcoxon
 from gainful.stats.resample import FloatArray, check_resamples
 
 
@@ -47,9 +46,6 @@ def computed(scores: Scores, settings: Settings, work: Work) -> Sensitivity:
 
 def _tests(matrix: ScoreMatrix, higher: str, method: Method, asl: FloatArray) -> PairTests:
     means = matrix.values.mean(axis=1)
-    first, second = pairs(len(matrix.systems))
-    noise = rounding(matrix.values, first, second)[:, None]
-    differing = (np.abs(matrix.values[first] - matrix.values[second]) > noise).sum(axis=1)
     return PairTests(
         measure=matrix.measure,
         higher=higher,
@@ -58,7 +54,7 @@ def _tests(matrix: ScoreMatrix, higher: str, method: Method, asl: FloatArray) ->
         systems=matrix.systems,
         asl=asl,
         difference=means[:, None] - means[None, :],
-        differing=np.asarray(square(differing, len(matrix.systems), 0), np.int64),
+        differing=square(differing_topics(matrix.values), len(matrix.systems), 0),
     )
 
 

@@ -58,7 +58,7 @@ class PairTests:
     def discriminative_power(self, alpha: float = 0.05) -> float:
         """The share of the pairs whose level is below `alpha`."""
         check_share("alpha", alpha)
-        return float((self.curve() < alpha).mean())
+        return float((self.asl[pairs(len(self.systems))] < alpha).mean())
 
     def detectable_difference(self, alpha: float = 0.05) -> float | None:
         """The smallest difference of means from which on every pair is significant at `alpha`; None if none is."""

@@ -11,10 +11,10 @@ from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import check_choice, setting
 from gainful.parallel import Apply
 from gainful.results import Note, Settings
+from gainful.stats.bootstrap import bootstrap
 from gainful.stats.choices import Correction, Interval, Test
 from gainful.stats.intervals import check_confidence, mean_interval
 from gainful.stats.paired import (
-    bootstrap,
     corrected,
     pairs,
     randomisation,
