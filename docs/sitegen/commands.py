@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 import gainful as gf
+from gainful.cli.app import app, register
 from gainful.cli.commands import COMMANDS
-from gainful.cli.main import app, main, register
+from gainful.cli.main import main
 from gainful.cli.make import headline, load
 from sitegen.text import escaped, title
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextvars import ContextVar
-from difflib import get_close_matches
 from typing import Literal
 
 # To whom messages speak: to those who write Python, or to those who type commands.
@@ -32,6 +31,10 @@ class MeasureError(GainfulError):
 
 class PolicyError(GainfulError):
     """A policy value that does not exist, or one that a measure cannot honour."""
+
+
+class UsageError(GainfulError):
+    """A command line that is not understood."""
 
 
 class GainfulWarning(UserWarning):
@@ -68,6 +71,8 @@ def did_you_mean(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str
 
 def closest(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str | None:
     """The known spelling most like a wrong one; None if none is that much alike."""
+    from difflib import get_close_matches  # not above: only those who err wait for it
+
     folded = {name.casefold(): name for name in reversed(list(known))}
     found = get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=alike)
     return folded[found[0]] if found else None

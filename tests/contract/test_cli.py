@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import gainful
+from gainful.cli.app import app, register
 from gainful.cli.commands import COMMANDS, GROUPS
-from gainful.cli.main import app, register
 from gainful.cli.make import headline, load, parameter_texts
 
 README = Path(__file__).parents[2] / "README.md"

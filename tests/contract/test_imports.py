@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 OPTIONAL = {"altair", "cyclopts", "dask", "distributed", "lightgbm", "pandas", "pyarrow", "rich", "scipy", "torch"}
 
@@ -12,7 +13,7 @@ OPTIONAL = {"altair", "cyclopts", "dask", "distributed", "lightgbm", "pandas", "
 def _loaded(code: str) -> set[str]:
     script = f"import sys, json\n{code}\nprint(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return set(json.loads(done.stdout))
+    return set(json.loads(done.stdout.splitlines()[-1]))
 
 
 def test_import_is_free():
@@ -47,6 +48,12 @@ def test_analyses_need_no_more_of_scipy_than_its_functions():
         "assert 'scipy.special' in sys.modules\n"
         "assert not {'scipy.stats', 'scipy.optimize', 'scipy.linalg'} & sys.modules.keys()"
     )
+
+
+def test_trec_eval_needs_none_of_the_other_commands():
+    tiny = Path(__file__).parents[1] / "golden" / "tiny"
+    words = ["trec_eval", str(tiny / "qrels.txt"), str(tiny / "a.txt")]
+    assert not _loaded(f"from gainful.cli.main import main\nassert main({words}) == 0") & OPTIONAL
 
 
 def test_a_module_does_not_take_the_place_of_the_function_of_its_name():

@@ -93,7 +93,7 @@ def _say(text: str) -> None:
 
 def _run(*words: str) -> None:
     """Show a command as one would type it, and run it."""
-    from gainful.cli.main import app, register  # not above: main imports the commands
+    from gainful.cli.app import app, register  # not above: it imports the commands
 
     line = "$ gainful"
     for word in _groups(words):

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from getopt import GetoptError, gnu_getopt
 from typing import Any
 
-from cyclopts import CycloptsError
-
 from gainful._version import __version__
 from gainful.cli.commands import COMMANDS
 from gainful.cli.output import emit, note
+from gainful.errors import UsageError
 
 VERSION = "10.0"
 
@@ -61,7 +60,7 @@ def trec_eval(*words: str) -> None:
         return
     if len(files) != 2:
         got = f"{len(files)}: {', '.join(files)}" if files else "none"
-        raise CycloptsError(msg=f"expected two files, qrels and run, got {got}.")
+        raise UsageError(f"expected two files, qrels and run, got {got}.")
     from gainful.compat.trec_eval import trec_eval as result_of
 
     (qrels, run), asked = files, measures or ("official",)
@@ -76,14 +75,14 @@ def _parse(words: list[str]) -> tuple[list[str], list[str], set[str], dict[str, 
     try:
         options, files = gnu_getopt(words, _SHORT, _LONG)
     except GetoptError as error:
-        raise CycloptsError(msg=f"{error.msg}.") from None
+        raise UsageError(f"{error.msg}.") from None
     measures, flags, numbers = [], set(), {}
     for name, value in options:
         option = _LETTER.get(name, name)
         if option in _UNSUPPORTED:
-            raise CycloptsError(msg=f"{_UNSUPPORTED[option]}.")
+            raise UsageError(f"{_UNSUPPORTED[option]}.")
         if option in _FORMATS and value != _FORMATS[option]:
-            raise CycloptsError(msg=f"{option}: expected {_FORMATS[option]}, the one format supported, got {value!r}.")
+            raise UsageError(f"{option}: expected {_FORMATS[option]}, the one format supported, got {value!r}.")
         if option == "-m":
             measures.append(value)
         elif option == "-l":
@@ -99,9 +98,9 @@ def _parse(words: list[str]) -> tuple[list[str], list[str], set[str], dict[str, 
 
 def _number(option: str, value: str, pattern: str, expected: str) -> float:
     if not re.fullmatch(pattern, value, re.ASCII):
-        raise CycloptsError(msg=f"{option}: expected {expected}, got {value!r}.")
+        raise UsageError(f"{option}: expected {expected}, got {value!r}.")
     if len(value) > _DIGITS:
-        raise CycloptsError(msg=f"{option}: expected {expected}, of at most {_DIGITS} digits, got {value!r}.")
+        raise UsageError(f"{option}: expected {expected}, of at most {_DIGITS} digits, got {value!r}.")
     return float(value)
 
 

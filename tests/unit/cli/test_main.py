@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gainful import __version__
+from gainful.cli import app as commands
 from gainful.cli import main as cli
 
 TINY = Path(__file__).parents[2] / "golden" / "tiny"
@@ -65,9 +66,9 @@ class TestProcess:
         code = "\n".join(
             [
                 "import sys, time",
-                "from gainful.cli import main as cli",
-                "cli.register = lambda *_: None",
-                "cli.app = lambda words: (print('on', flush=True), time.sleep(30))",
+                "from gainful.cli import app as commands, main as cli",
+                "commands.register = lambda *_: None",
+                "commands.app = lambda words: (print('on', flush=True), time.sleep(30))",
                 "sys.exit(cli.main(['evaluate']))",
             ]
         )
@@ -226,7 +227,7 @@ def test_operating_system_errors_have_no_traceback(gainful, monkeypatch):
     def fail(words):
         raise PermissionError(13, "Permission denied", "x.txt")
 
-    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr(commands, "app", fail)
     assert gainful("evaluate") == (1, "", "gainful: error: x.txt: Permission denied\n")
 
 
@@ -237,7 +238,7 @@ def test_ways_out(gainful, monkeypatch, error, status):
     def leave(words):
         raise error
 
-    monkeypatch.setattr(cli, "app", leave)
+    monkeypatch.setattr(commands, "app", leave)
     monkeypatch.setattr(cli, "_redirect", lambda stream: None)  # pytest still needs its stdout
     assert gainful("evaluate") == (status, "", "")
 
@@ -250,7 +251,7 @@ def test_too_large_for_memory(gainful, monkeypatch, error, why):
     def fail(words):
         raise error
 
-    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr(commands, "app", fail)
     message = f"gainful: error: not enough memory{why}; take fewer runs, topics or resamples at a time\n"
     assert gainful("evaluate") == (1, "", message)
 
@@ -259,7 +260,7 @@ def test_our_own_mistakes_keep_their_traceback(gainful, monkeypatch):
     def fail(words):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr(commands, "app", fail)
     with pytest.raises(ZeroDivisionError):
         gainful("evaluate")
 
