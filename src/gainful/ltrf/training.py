@@ -21,7 +21,7 @@ from gainful.ltrf.bayes import Calibration
 from gainful.ltrf.data import SPLIT, Examples, read_examples
 from gainful.ltrf.ranker import FRanker, Model, training_settings
 from gainful.ltrf.settings import Settings
-from gainful.ltrf.targets import FloatArray, Loss, Scale, read_scale
+from gainful.ltrf.targets import Loss, Scale, read_scale
 from gainful.ltrf.validation import Validation
 from gainful.tune import threshold as thresholds
 from gainful.verbs.evaluate import evaluate
@@ -142,6 +142,9 @@ def train_on(
             "bound": None if fitted.safe_from is None else fitted.safe_from[1],
             "queries": len(validation.sizes),
         }
+    calibration = None
+    if "ordinal" in loss:
+        calibration = Calibration.fit(outputs.reshape(len(validation), -1), scale.targets(loss, validation.labels))
     ranker = FRanker(
         kind=kind,
         model=model,
@@ -150,7 +153,7 @@ def train_on(
         cutoff=cutoff,
         threshold=threshold,
         validation=found,
-        calibration=_calibration(scale, loss, outputs, validation),
+        calibration=calibration,
         settings=training_settings(kind, loss, repeated_by(splits, seed, settings, risk)),
     )
     return ranker if splits.test is None else tested(ranker, splits.test)
@@ -221,10 +224,3 @@ def _halves(validation: Examples, risk: float, seed: int) -> tuple[Examples, Exa
             f"threshold: it takes {needed}, and {2 * needed} to validate"
         )
     return selection, rest
-
-
-def _calibration(scale: Scale, loss: Loss, outputs: FloatArray, validation: Examples) -> Calibration | None:
-    if "ordinal" not in loss:
-        return None
-    heads = outputs.reshape(len(validation), -1)
-    return Calibration.fit(heads, scale.targets(loss, validation.labels))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from gainful._version import __version__
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError, PolicyError
+from gainful.pages import DEFAULTS
 from gainful.pages.analyses import ANALYSES, Analysis, Content
-from gainful.pages.command import command_line, python_line
 from gainful.pages.inputs import Inputs
-from gainful.pages.result import Report
+from gainful.pages.result import COMMAND, Report, option
 from gainful.pages.why import reasons
 from gainful.progress import track
 from gainful.results import Result
@@ -26,6 +27,7 @@ from gainful.verbs.compare.verdict import sentences
 MOST_RANKINGS = 30_000
 # Twice as many as are shown, so that what is shown, and which side of alpha a p-value lies on, is as computed.
 DIGITS = 8
+_ROUNDED = ("mean", "low", "high", "difference", "difference_low", "difference_high", "effect")
 
 
 def gather(given: Inputs) -> Report:
@@ -52,8 +54,8 @@ def gather(given: Inputs) -> Report:
         "settings": dict(given.settings),
         "policies": given.settings.policies.to_dict(),
         "version": __version__,
-        "command": command_line(given),
-        "python": python_line(given),
+        "command": _command_line(given),
+        "python": _python_line(given),
     }
     found = Report(contents=contents, scores=given.scores, results=results, settings=given.settings)
     contents["notes"] = [note.text for note in found.notes()]
@@ -117,18 +119,8 @@ def _comparison(given: Inputs, results: dict[str, tuple[Result, ...]]) -> Conten
         "measures": {
             one.measure: {
                 "topics": len(one.topics),
-                "mean": _numbers(one.mean),
-                "low": _numbers(one.low),
-                "high": _numbers(one.high),
-                "first": one.first.tolist(),
-                "second": one.second.tolist(),
-                "difference": _numbers(one.difference),
-                "difference_low": _numbers(one.difference_low),
-                "difference_high": _numbers(one.difference_high),
-                "effect": _numbers(one.effect),
-                "wins": one.wins.tolist(),
-                "ties": one.ties.tolist(),
-                "losses": one.losses.tolist(),
+                **{name: _numbers(getattr(one, name)) for name in _ROUNDED},
+                **{name: getattr(one, name).tolist() for name in ("first", "second", "wins", "ties", "losses")},
                 "direction": (one.sign() * one.direction).astype(int).tolist(),
                 "p": _significant_digits(one.p),
                 "p_corrected": _significant_digits(one.p_corrected),
@@ -155,6 +147,31 @@ def _why(given: Inputs) -> Content:
         rankings = rankings.only([scores.systems[at] for at in chosen])
     explained = [measure for measure in given.measures if measure.explained]
     return {"systems": chosen, **reasons(rankings, explained, ranks=cutoff)}
+
+
+def _command_line(given: Inputs) -> str | None:
+    """What to type to get this report again, but for the file it goes to; None if it was not made from files."""
+    if given.sources is None:
+        return None
+    options = [word for measure in given.measures for word in ("-m", str(measure))]
+    for name, value in _unusual(given).items():
+        options += option(f"--{name}", str(value))
+    # A file whose name looks like an option can only come after all options.
+    odd = any(word.startswith("-") for word in given.sources)
+    return shlex.join([*COMMAND, *options, "--", *given.sources] if odd else [*COMMAND, *given.sources, *options])
+
+
+def _python_line(given: Inputs) -> str:
+    """The same as a call."""
+    settings = "".join(f", {name}={value!r}" for name, value in _unusual(given).items())
+    first = "qrels, runs" if given.sources is None else f"{given.sources[0]!r}, {list(given.sources[1:])!r}"
+    return f"gf.report({first}, {[str(measure) for measure in given.measures]}{settings})"
+
+
+def _unusual(given: Inputs) -> dict[str, Any]:
+    """Settings and policies that are not the defaults; the seed is always told."""
+    every = {**given.settings, **given.settings.policies.to_dict()}
+    return {name: value for name, value in every.items() if name == "seed" or value != DEFAULTS[name]}
 
 
 def _numbers(values: Any, digits: int = DIGITS) -> list[float | None]:

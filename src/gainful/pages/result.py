@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,12 @@ from gainful.charts import load_altair
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
-from gainful.pages.command import with_output
 from gainful.pages.page import report_page
 from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table
 
 SUFFIXES = (".html", ".htm")
+COMMAND = ("gainful", "report")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -73,7 +74,8 @@ class Report(Result):
         """The page as text; `path` is the file that its command line names."""
         contents = self.to_dict()
         if contents["command"] is not None:
-            contents["command"] = with_output(contents["command"], str(path or "report.html"))
+            begin, output = shlex.join(COMMAND), shlex.join(option("-o", str(path or "report.html")))
+            contents["command"] = f"{begin} {output}{contents['command'].removeprefix(begin)}"
         return report_page(contents)
 
     def save(self, path: str | Path) -> None:
@@ -90,6 +92,11 @@ class Report(Result):
 
 # Notes on what is printed, which a page shows otherwise.
 _OF_PRINT = ("marks", "pairs-not-printed", "shortened")
+
+
+def option(name: str, value: str) -> list[str]:
+    """An option and its value, in one word where the value looks like an option itself."""
+    return [f"{name}={value}"] if value.startswith("-") else [name, value]
 
 
 def own_notes(found: Result) -> list[Note]:

@@ -25,30 +25,14 @@ _NONE: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Exhibit:
-    """One table or figure of the paper, reproduced.
+    """One table or figure of the paper, reproduced."""
 
-    Parameters
-    ----------
-    name
-        As the paper numbers it, such as Table 2a.
-    title
-        What it shows, in a few words.
-    text
-        What was done here, and how that differs from the paper.
-    frame
-        The numbers. Published ones stand below ours, in rows whose collection ends in '(published)'.
-    draw
-        Draws the figure; None for a table.
-    brief
-        What is printed of a long frame; None for all of it.
-    """
-
-    name: str
-    title: str
-    text: str
-    frame: pl.DataFrame
-    draw: Callable[[], Chart] | None = None
-    brief: pl.DataFrame | None = None
+    name: str  # as the paper numbers it, such as Table 2a
+    title: str  # what it shows, in a few words
+    text: str  # what was done here, and how that differs from the paper
+    frame: pl.DataFrame  # the numbers; published ones stand below ours, their collections end in '(published)'
+    draw: Callable[[], Chart] | None = None  # draws the figure; None for a table
+    brief: pl.DataFrame | None = None  # what is printed of a long frame; None for all of it
 
     def to_dict(self) -> dict[str, object]:
         """All but the drawing, ready for JSON."""

@@ -14,24 +14,12 @@ _WORDS = {True: "holds", False: "DOES NOT HOLD", None: "not decided"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What the paper found, and whether it holds here.
+    """What the paper found, and whether it holds here."""
 
-    Parameters
-    ----------
-    claim
-        What the paper found, in a sentence.
-    collection
-        Where it was looked for.
-    holds
-        Whether it holds there; None if a number that would decide it is undefined.
-    evidence
-        The numbers that say so.
-    """
-
-    claim: str
-    collection: str
-    holds: bool | None
-    evidence: str
+    claim: str  # what the paper found, in a sentence
+    collection: str  # where it was looked for
+    holds: bool | None  # whether it holds there; None if a number that would decide it is undefined
+    evidence: str  # the numbers that say so
 
     def __str__(self) -> str:
         return f"{self.collection}: {_WORDS[self.holds]}: {self.claim} ({self.evidence})"

@@ -431,9 +431,9 @@ ERRORS = [
         "no discount tells these runs apart better than chance: Φ is 0 at its best. Are the runs copies of each other?",
     ),
     ({"cutoff": 1}, GainfulError, "cutoff: expected at least 2 ranks to weigh against each other, got 1"),
-    ({"cutoff": 0}, GainfulError, "cutoff: expected whole numbers of at least 1, got 0"),
-    ({"cutoff": []}, GainfulError, "cutoff: expected whole numbers of at least 1, got none"),
-    ({"cutoff": [5, 2.5]}, GainfulError, "cutoff: expected whole numbers of at least 1, got 2.5"),
+    ({"cutoff": 0}, GainfulError, "cutoff: expected a whole number of at least 1, got 0"),
+    ({"cutoff": []}, GainfulError, "cutoff: expected at least one, got none"),
+    ({"cutoff": [5, 2.5]}, GainfulError, "cutoff: expected a whole number of at least 1, got 2.5"),
     (
         {"target": "discounts"},
         GainfulError,
@@ -448,7 +448,7 @@ ERRORS = [
     ({"splits": 1.5}, GainfulError, "splits: expected a whole number of at least 0, got 1.5"),
     ({"also": "x"}, GainfulError, "also: expected a list of pairs, each judgments and runs, got str 'x'"),
     ({"also": [({},)]}, GainfulError, "also: expected a list of pairs, each judgments and runs, got tuple ({},)"),
-    ({"cutoff": 2.5}, GainfulError, "cutoff: expected whole numbers of at least 1, got 2.5"),
+    ({"cutoff": 2.5}, GainfulError, "cutoff: expected a whole number of at least 1, got 2.5"),
     ({"cutoff": 10**30}, GainfulError, f"cutoff: expected at most 1,000,000,000, got {10**30}"),
     (
         # Two runs that differ in one topic: σ²(runs) is 0 whatever the discount, but for rounding.

@@ -41,7 +41,7 @@ def exhibits_of(
         yield _reliability(compared, settings["cutoff"])
     if learnt is not None:
         if learnt.single is not None:
-            yield _single(learnt.name, learnt.single)
+            yield _PAPER.exhibit("Table 6", learnt.single.select(pl.lit(learnt.name).alias("collection"), pl.all()))
         yield _losses(learnt)
 
 
@@ -159,10 +159,6 @@ def _intervals(frame: pl.DataFrame) -> Chart:
     ).properties(width=440, height=90)
     facet = alt.Facet("collection:N", title=None, sort=listed(frame, "collection"))
     return styled(whole.facet(facet, columns=1), "Reliability")
-
-
-def _single(name: str, single: pl.DataFrame) -> Exhibit:
-    return _PAPER.exhibit("Table 6", single.select(pl.lit(name).alias("collection"), pl.all()))
 
 
 def _losses(learnt: Learnt) -> Exhibit:

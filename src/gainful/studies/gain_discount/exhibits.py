@@ -188,20 +188,16 @@ def _means(name: str, parts: Mapping[str, CollectionOptimum], what: str, candida
     frame = stacked(columns)
     title = pl.format("{}, {}: τ {}, RMS {}", "collection", what, pl.col("τ").round(3), pl.col("RMS").round(3))
     agreed = pl.len().alias("runs"), pl.first("τ"), pl.first("RMS")
-    return _PAPER.figure(
-        name,
-        frame,
-        x=Axis(field=OPTIMAL, title=f"mean nDCG, optimal {what}"),
-        y=Axis(field="other", title="mean nDCG"),
-        by=what,
-        column="panel",
-        titled=True,
-        mark="dots",
-        diagonal=True,
-        tooltip=("run", "τ", "RMS"),
-        drawn=lambda: frame.with_columns(panel=title),
-        brief=lambda all: all.group_by("collection", "cutoff", what, maintain_order=True).agg(agreed),
-    )
+
+    def drawn() -> pl.DataFrame:
+        return frame.with_columns(panel=title)
+
+    def brief(all: pl.DataFrame) -> pl.DataFrame:
+        return all.group_by("collection", "cutoff", what, maintain_order=True).agg(agreed)
+
+    x, y = Axis(field=OPTIMAL, title=f"mean nDCG, optimal {what}"), Axis(field="other", title="mean nDCG")
+    look: dict[str, Any] = {"titled": True, "mark": "dots", "diagonal": True, "tooltip": ("run", "τ", "RMS")}
+    return _PAPER.figure(name, frame, x=x, y=y, by=what, column="panel", drawn=drawn, brief=brief, **look)
 
 
 def _orders(deep: Mapping[str, CollectionOptimum]) -> Exhibit:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.analyses.reliability import reliability
 from gainful.analyses.sensitivity import sensitivity
-from gainful.checks import check_count, check_share
+from gainful.checks import check_count, check_cutoffs, check_share
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray, IntArray, Rankings
@@ -274,11 +274,7 @@ def _fixed(gain: Any, discount: Any, cutoff: int) -> Measure:
 
 def _cutoffs(cutoff: Any) -> tuple[int, ...]:
     """The cutoffs, each once, ascending."""
-    several = list(cutoff) if isinstance(cutoff, Sequence | np.ndarray) else [cutoff]
-    wrong = [k for k in several if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1]
-    if wrong or not several:
-        got = repr(wrong[0]) if wrong else "none"
-        raise GainfulError(f"cutoff: expected whole numbers of at least 1, got {got}")
-    if max(several) > _LARGEST_CUTOFF:
-        raise GainfulError(f"cutoff: expected at most {_LARGEST_CUTOFF:,}, got {max(several)}")
-    return tuple(sorted({int(k) for k in several}))
+    several = check_cutoffs("cutoff", cutoff if isinstance(cutoff, Sequence | np.ndarray) else [cutoff])
+    if several[-1] > _LARGEST_CUTOFF:
+        raise GainfulError(f"cutoff: expected at most {_LARGEST_CUTOFF:,}, got {several[-1]}")
+    return several

@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
 Figure = Literal["all", "discount", "gain", "reliability", "held_out", "scores", "asl"]
 
-TITLES = {
-    "discount": "Discounts, each made to add up to 1",
-    "gain": "Gains, each over its largest",
-    "reliability": "Reliability and the number of topics (in-sample)",
-    "held_out": "Reliability on the topics that were not used",
-    "scores": "Mean scores against those of the optimum",
-    "asl": "Pairs of runs by how clearly they differ",
-}
 # More points than this on a curve cannot be seen.
 _POINTS = 120
 
@@ -39,12 +31,12 @@ def draw(found: Optimum, figure: Figure) -> Chart:
     several = len(found.collections) > 1
     size = (WIDTH, HEIGHT) if len(wanted) == 1 and not several else (WIDTH * 2 // 3, HEIGHT * 2 // 3)
     charts = [
-        _FIGURES[name](alt, one, size).properties(title=f"{TITLES[name]}: {one.title}" if several else TITLES[name])
+        figure_of(alt, one, size).properties(title=f"{title}: {one.title}" if several else title)
         for one in found.collections
-        for name in wanted
+        for title, figure_of in (_FIGURES[name] for name in wanted)
     ]
     if len(charts) == 1:
-        return styled(charts[0], TITLES[wanted[0]])
+        return styled(charts[0], _FIGURES[wanted[0]][0])
     columns = 2 if figure == "all" else min(len(charts), 2)
     # Each with its own legend: that of one figure would otherwise decide the colours of all.
     grid = alt.concat(*charts, columns=columns).resolve_scale(
@@ -199,10 +191,10 @@ def _long(curves: dict[str, Candidate], columns: Any) -> pl.DataFrame:
 
 
 _FIGURES = {
-    "discount": _discount,
-    "gain": _gain,
-    "reliability": _reliability,
-    "held_out": _held_out,
-    "scores": _scores,
-    "asl": _asl,
+    "discount": ("Discounts, each made to add up to 1", _discount),
+    "gain": ("Gains, each over its largest", _gain),
+    "reliability": ("Reliability and the number of topics (in-sample)", _reliability),
+    "held_out": ("Reliability on the topics that were not used", _held_out),
+    "scores": ("Mean scores against those of the optimum", _scores),
+    "asl": ("Pairs of runs by how clearly they differ", _asl),
 }

@@ -105,10 +105,14 @@ class Space:
                 if self.constrained:
                     part = np.maximum(-np.diff(part, append=0.0), 0.0) * np.arange(1, len(part) + 1)
                 parts.append(part if values is point.discount or self.constrained else part[::-1])
-        x: FloatArray = np.maximum(np.concatenate(parts), self.least)
+        return np.asarray(np.maximum(self.scaled(np.concatenate(parts)), self.least), np.float64)
+
+    def scaled(self, x: FloatArray) -> FloatArray:
+        """Coordinates within the bounds, made to add up to 1."""
+        x = np.maximum(x, self.least)
         for block in self.blocks:
             x[block] /= x[block].sum()
-        return np.asarray(np.maximum(x, self.least), np.float64)
+        return x
 
     def phi(self, x: FloatArray, problem: Problem) -> tuple[float, FloatArray]:
         """Φ of one topic and its gradient."""
@@ -192,9 +196,7 @@ def _cone(problems: Sequence[Problem], space: Space, x: FloatArray, sharpness: S
         found = scipy_optimize.minimize(
             loss, x, args=(sharp,), jac=True, method="L-BFGS-B", bounds=bounds, options=settings
         )
-        x = np.maximum(found.x, space.least)
-        for block in space.blocks:
-            x[block] /= x[block].sum()
+        x = space.scaled(found.x)
     return x
 
 
@@ -253,10 +255,7 @@ def _slsqp(
     found = scipy_optimize.minimize(
         loss, first, jac=True, method="SLSQP", bounds=bounds, constraints=constraints, options=settings
     )
-    end = np.maximum(filled(found.x), space.least)
-    for block in space.blocks:
-        end[block] /= end[block].sum()
-    return end
+    return space.scaled(filled(found.x))
 
 
 def _once(
