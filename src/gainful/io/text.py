@@ -25,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gainful import _polars as pl
+from gainful.data.run import BOM as BOM
 from gainful.errors import DataError
 from gainful.io.encoding import to_utf8
 
-BOM = b"\xef\xbb\xbf"
 # From this size on it pays to map a file instead of reading it, and to parse it in parts.
 LARGE = 1 << 23
 
@@ -37,6 +37,8 @@ _SLICES = 4
 _BATCH = _SLICE * _SLICES
 _SHIFTS = np.array([1, 2, 4, 8, 16, 32], np.uint64)
 _TOP_BIT = np.uint64(63)
+# What polars takes for the start of zlib, gzip or zstd, whatever follows: a topic may be called x^2.
+_PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x1f\x8b", b"(\xb5")
 # The first byte of the characters that gainful.io.encoding keeps for itself.
 _RESERVED_LEAD = 0xF4
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
@@ -94,8 +96,7 @@ def no_data(layout: Layout, where: str) -> NoReturn:
 def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
     """Frame of some lines of a text, maybe empty; `before` lines come before them."""
     if before and data.startswith(BOM):  # part of an id here, but not to polars
-        filler = b" ".join([b"0"] * len(layout.fields)) + b"\n"
-        return read_lines(filler + data, layout, where, before - 1)[1:]
+        return read_lines(_filler(" ", layout) + data, layout, where, before - 1)[1:]
     plain = _read_part(data, _separator(data), layout)
     return _read_any(data, layout, where, before) if plain is None else plain
 
@@ -106,7 +107,15 @@ def _separator(content: bytes | mmap) -> str:
 
 def _scan(source: bytes, separator: str, layout: Layout) -> pl.LazyFrame:
     schema = {column: _dtype(column, layout) for column in layout.columns}
-    return pl.scan_csv(source, separator=separator, schema=schema, has_header=False, quote_char=None, glob=False)
+    guarded = source[:2] in _PACKED
+    source = _filler(separator, layout) + source if guarded else source
+    scan = pl.scan_csv(source, separator=separator, schema=schema, has_header=False, quote_char=None, glob=False)
+    return scan.slice(1) if guarded else scan
+
+
+def _filler(separator: str, layout: Layout) -> bytes:
+    """A line to put before others that polars would misunderstand at the start of a text."""
+    return separator.join("0" for _ in layout.fields).encode() + b"\n"
 
 
 def _dtype(column: str, layout: Layout) -> pl.DataType:

@@ -146,6 +146,16 @@ def test_odd_files_are_read_as_their_plain_form(data: bytes) -> None:
     assert read_text(data, RUN, "f").rows() == RUN_ROWS
 
 
+@pytest.mark.parametrize("topic", [b"x^2", b"x\x01", b"x\x9c", b"x\xda", b"\x1f\x8b", b"(\xb5/\xfd"])
+@pytest.mark.parametrize("separator", [b" ", b"\t", b"  "])
+def test_a_topic_like_the_start_of_a_packed_file(topic: bytes, separator: bytes) -> None:
+    line = separator.join([topic, b"0", b"d", b"1"])
+    assert read_text(line + b"\n" + line.replace(b"d", b"e"), QRELS, "f").rows() == [
+        (decode(topic), "d", 1.0),
+        (decode(topic), "e", 1.0),
+    ]
+
+
 def test_qrels(folder: Path) -> None:
     (folder / "q").write_bytes(b"1 0 a 2\n1 0 b -1\n2 0 a 0.5\n")
     qrels = read_qrels("q")
