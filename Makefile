@@ -18,8 +18,13 @@ $(VENV)/base: pyproject.toml constraints.txt
 	$(PIP) --editable '.[plots]'
 	touch $@
 
+# The compiled core, anew whenever its source changes; where there is no compiler, gainful does without.
+$(VENV)/core: $(VENV)/base src/gainful/_core/native.c hatch_build.py
+	$(PIP) --no-deps --editable .
+	touch $@
+
 # What the tests need besides: oracles and tools.
-$(VENV)/stamp: $(VENV)/base
+$(VENV)/stamp: $(VENV)/base $(VENV)/core
 	$(PIP) --group test
 	touch $@
 
@@ -76,16 +81,16 @@ fuzz: $(VENV)/stamp
 	$(PIP) atheris
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(TARGETS)
 
-demo: $(VENV)/base
+demo: $(VENV)/base $(VENV)/core
 	$(BIN)/gainful demo
 
 # Builds the archives into dist/, checks what is in them, and tries the wheel in a new environment; uploads nothing.
 release: $(VENV)/stamp
-	$(PIP) build
+	$(PIP) build abi3audit
 	$(BIN)/python .ci/release.py
 
 bench:
 	$(PYTHON) benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage demo build dist site
+	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage demo build dist site src/gainful/_core/*.so

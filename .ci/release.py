@@ -20,7 +20,10 @@ ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 # What people would miss first, named one by one: a glob that fits nothing would not be noticed.
 NEEDED = ("py.typed", "__init__.pyi", "pages/page.html", "pages/report.css", "pages/report.js", "pages/study.js")
-BESIDE = {"README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore"}
+BESIDE = {"README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml", "hatch_build.py"}
+BESIDE |= {"PKG-INFO", ".gitignore"}
+# What is compiled, for every Python from 3.11 on: not in git, but in a wheel.
+CORE = "gainful/_core/native.abi3.so"
 
 
 def tracked() -> set[str]:
@@ -61,12 +64,13 @@ def try_wheel(wheel: Path, release: str) -> list[str]:
         venv.create(Path(folder) / "venv", with_pip=True)
         bin_ = Path(folder) / "venv" / ("Scripts" if os.name == "nt" else "bin")
         _run(bin_ / "python", "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel)
-        said = _run(bin_ / "gainful", "--version", cwd=folder).split()
+        said = _run(bin_ / "gainful", "--version", cwd=folder).strip()
         Path(folder, "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n1 0 c 1\n", encoding="utf-8")
         Path(folder, "run.txt").write_text("1 Q0 a 1 3 r\n1 Q0 b 2 2 r\n1 Q0 c 3 1 r\n", encoding="utf-8")
         words = ("evaluate", "qrels.txt", "run.txt", "-m", "AP", "-m", "P@2", "--format", "csv")
         scores = dict(line.split(",")[1::2] for line in _run(bin_ / "gainful", *words, cwd=folder).splitlines()[1:])
-    wrong = [] if said[-1:] == [release] else [f"wheel: --version says {' '.join(said)!r}, not {release}"]
+    right_version = f"gainful {release} (compiled core)"
+    wrong = [] if said == right_version else [f"wheel: --version says {said!r}, not {right_version!r}"]
     # Relevant at ranks 1 and 3 of 2: AP = (1 + 2/3)/2, P@2 = 1/2.
     right = {"AP": (1 + 2 / 3) / 2, "P@2": 1 / 2}
     found = {name: float(score) for name, score in scores.items()}
@@ -79,11 +83,13 @@ def main() -> int:
     """Build, check, try; 1 if anything is wrong."""
     release, expected = version(), tracked()
     shutil.rmtree(DIST, ignore_errors=True)
+    os.environ["GAINFUL_CORE"] = "1"  # here there must be a compiler
     os.environ["PIP_CONSTRAINT"] = str(ROOT / "constraints.txt")  # heeded where the archives are built, too
     _run(sys.executable, "-m", "build", "--outdir", DIST, ROOT)
-    wheel, sdist = DIST / f"gainful-{release}-py3-none-any.whl", DIST / f"gainful-{release}.tar.gz"
+    [wheel], sdist = DIST.glob(f"gainful-{release}-cp311-abi3-*.whl"), DIST / f"gainful-{release}.tar.gz"
     with zipfile.ZipFile(wheel) as archive:
-        wrong = problems_of_wheel(archive.namelist(), expected, release)
+        wrong = problems_of_wheel(archive.namelist(), expected | {CORE}, release)
+    _run(Path(sys.executable).parent / "abi3audit", "--strict", wheel)  # nothing outside of the stable ABI
     with tarfile.open(sdist) as archive:
         wrong += problems_of_sdist((one.name for one in archive if one.isfile()), expected, release)
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ EXPECTED = {"gainful/__init__.py", "gainful/__init__.pyi", "gainful/py.typed", "
     f"gainful/pages/{name}" for name in ("report.css", "report.js", "study.js")
 }
 WHEEL = EXPECTED | {"gainful-1.0.dist-info/METADATA", "gainful-1.0.dist-info/licenses/LICENSE"}
-BESIDE = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml", "PKG-INFO")
+BESIDE = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml", "hatch_build.py", "PKG-INFO")
 SDIST = {f"gainful-1.0/src/{name}" for name in EXPECTED} | {f"gainful-1.0/{name}" for name in BESIDE}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 from cyclopts.exceptions import ConsumeMultipleError
 
+from gainful._core import KIND
 from gainful._version import __version__
 from gainful.cli.commands import COMMANDS, GROUPS
 from gainful.cli.make import headline, hyphens_kept, load, made
@@ -23,7 +24,7 @@ def _app() -> App:
         name="gainful",
         help="Measure rankings, and measure the measures.\n\nNew here? 'gainful demo' is a tour of five minutes, "
         "'gainful COMMAND --help' describes a command.",
-        version=f"gainful {__version__}",
+        version=f"gainful {__version__} ({KIND})",
         help_format="plaintext",
         version_format="plaintext",
         print_error=False,

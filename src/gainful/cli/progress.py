@@ -13,7 +13,7 @@ from gainful.progress import tracked_by
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from gainful.data.run import LargeRun, Run
+    from gainful.data.run import LargeRun, RawRun, Run
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ _MANY = 20
 
 
 @contextmanager
-def reading(runs: list[str], *, here: bool) -> Iterator[Iterable[str] | Iterable[Run | LargeRun]]:
+def reading(runs: list[str], *, here: bool) -> Iterator[Iterable[str] | Iterable[Run | RawRun | LargeRun]]:
     """The runs to hand on: as given, or counted by a bar while they are read `here`."""
     countable = all(Path(run).is_file() for run in runs)  # a folder or a pattern may hold any number
     if not here or (countable and len(runs) < _MANY) or not sys.stderr.isatty():
@@ -31,7 +31,9 @@ def reading(runs: list[str], *, here: bool) -> Iterator[Iterable[str] | Iterable
     from gainful.io.read import iterate_runs
 
     with _bar() as bar:
-        yield bar.track(iterate_runs(runs), total=len(runs) if countable else None, description="Reading runs")
+        yield bar.track(
+            iterate_runs(runs, raw=True), total=len(runs) if countable else None, description="Reading runs"
+        )
 
 
 @contextmanager

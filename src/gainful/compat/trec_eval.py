@@ -18,15 +18,15 @@ from gainful.compat.trec_measures import Setting, round_half_up
 from gainful.compat.trec_table import Column, select
 from gainful.data.align import align
 from gainful.data.policies import Policies
-from gainful.data.qrels import Qrels
+from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import FloatArray, Rankings
-from gainful.data.run import LargeRun, Run
+from gainful.data.run import LargeRun, RawRun, Run
 from gainful.data.scores import FLOOR
 from gainful.errors import DataError, DuplicateError, PolicyError
 from gainful.io.compression import decompress_blocks, is_compressed
 from gainful.io.encoding import decode, from_utf8
 from gainful.io.files import is_standard_input, standard_input
-from gainful.io.read import iterate_runs, read_qrels
+from gainful.io.read import iterate_runs, judgments
 from gainful.io.text import RUN, is_text
 
 _TAIL = 1 << 16
@@ -135,8 +135,8 @@ def trec_eval(
         check_number("depth", depth, least=1, whole=True)
     columns = tuple(select([measures] if isinstance(measures, str) else measures))
     ranked, tag = _source(run)
-    reading = iterate_runs(ranked)  # in the background, while the judgments are read
-    rankings = topics_of_trec(read_qrels(qrels), _one(reading), depth=depth, judged_only=judged_only, exact=True)
+    reading = iterate_runs(ranked, raw=True)  # in the background, while the judgments are read
+    rankings = topics_of_trec(judgments(qrels), _one(reading), depth=depth, judged_only=judged_only, exact=True)
     if not complete:
         _refuse_missing(rankings)
     setting = Setting(rankings=rankings, level=float(level), documents=documents, needed=round_half_up)
@@ -179,8 +179,8 @@ def check_number(name: str, value: object, *, least: int = 0, whole: bool = Fals
 
 
 def topics_of_trec(
-    qrels: Qrels,
-    runs: Iterable[Run | LargeRun],
+    qrels: Qrels | RawQrels,
+    runs: Iterable[Run | RawRun | LargeRun],
     *,
     depth: int | None = None,
     judged_only: bool = False,
@@ -190,12 +190,8 @@ def topics_of_trec(
 
     Scores are compared as float32, as version 9 does; if `exact`, as float64, as version 10 does.
     """
-    label = qrels.frame["relevance"]
-    if (label < 0).any():
-        known = pl.when(pl.col("relevance") >= 0).then(pl.col("relevance"))
-        qrels = Qrels(qrels.frame.with_columns(relevance=known), qrels.name)
     try:
-        rankings = align(qrels, runs, Policies(ties="trec"), exact=exact)
+        rankings = align(qrels, runs, Policies(ties="trec"), exact=exact, negatives="unjudged")
     except DuplicateError as error:  # trec_eval has no policy to offer
         raise DataError(f"{error.args[0]}: remove one.") from None
     if depth is not None:
@@ -273,7 +269,7 @@ def _last_tag(content: bytes) -> str:
     return ""
 
 
-def _one(runs: Iterator[Run | LargeRun]) -> Iterator[Run | LargeRun]:
+def _one(runs: Iterator[Run | RawRun | LargeRun]) -> Iterator[Run | RawRun | LargeRun]:
     """The only run."""
     yield next(runs)
     for other in runs:

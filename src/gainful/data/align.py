@@ -7,18 +7,19 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.chunks import TopicsWithoutJudgments, gathered, whole_topics
-from gainful.data.match import Hits, Piece, Rules, Twice, match, segments, split
+from gainful.data.core import join_raw
+from gainful.data.match import Hits, Joined, Piece, Rules, Twice, match, segments, split
 from gainful.data.policies import Policies
-from gainful.data.pool import Pool, make_pool
-from gainful.data.qrels import Qrels
+from gainful.data.pool import Judged, Negatives, Pool
+from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments, Rankings
-from gainful.data.run import LargeRun, Run, UnreadRun, check_name
+from gainful.data.run import LargeRun, RawRun, Run, UnreadRun, check_name
 from gainful.errors import DataError, DuplicateError, PolicyError, setting
 from gainful.results import Note
 
@@ -26,31 +27,20 @@ from gainful.results import Note
 _AHEAD = min(os.cpu_count() or 1, 8)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Joined:
-    """What is kept of one run."""
-
-    counts: IntArray  # per topic
-    tied: FloatArray  # per topic
-    hits: list[Hits]
-    score: FloatArray | None  # of all documents, by topic and rank
-    ignored: int
-    stranger: str | None
-
-
 class _ScatteredError(Exception):
     """A topic went on after others had begun."""
 
 
 def align(
-    qrels: Qrels,
-    runs: Iterable[Run | LargeRun | UnreadRun],
+    qrels: Qrels | RawQrels,
+    runs: Iterable[Run | RawRun | LargeRun | UnreadRun],
     policies: Policies | None = None,
     *,
     exact: bool = False,
     documents: float = 0,
     scores: bool = False,
     keep_going: bool = False,
+    negatives: Negatives = "forbidden",
 ) -> Rankings:
     """Join runs with qrels: every returned document that is in the pool, for all systems and topics.
 
@@ -58,12 +48,12 @@ def align(
     one at a time, so a generator keeps memory low; of a `LargeRun` no more than some chunks are held at a time, and its
     hits, and how it is cut makes no difference. `exact` compares scores as float64 under ties='trec' too, as trec_eval
     does since version 10. `documents` is how many of each ranking to list, judged or not. To keep going is to leave out
-    runs that are refused and say so in `failed`; there may be none left then.
+    runs that are refused and say so in `failed`; there may be none left then. `negatives` is what negative labels say.
     """
     policies = policies or Policies()
-    pool = make_pool(qrels, policies.duplicates)
-    rules = Rules(pool, policies, policies.ties == "trec" and not exact, documents, scores or documents == np.inf)
-    joined: dict[str, _Joined] = {}
+    judged = Judged(qrels, policies.duplicates, negatives)
+    rules = Rules(judged, policies, policies.ties == "trec" and not exact, documents, scores or documents == np.inf)
+    joined: dict[str, Joined] = {}
     failed: list[tuple[str, str]] = []
     notes: list[Note] = []
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
@@ -74,7 +64,7 @@ def align(
             try:
                 check_name(run.name, joined)
                 found = _join(run, rules, threads)
-                check_missing(run.name, pool.topics, found.counts > 0, policies)
+                check_missing(run.name, judged.topics, found.counts > 0, policies)
             except (DataError, PolicyError) as error:
                 if not keep_going:
                     raise
@@ -87,7 +77,13 @@ def align(
     return replace(_assemble(rules, joined), failed=tuple(failed), run_notes=tuple(notes))
 
 
-def _join(run: Run | LargeRun, rules: Rules, threads: ThreadPoolExecutor) -> _Joined:
+def _join(run: Run | RawRun | LargeRun, rules: Rules, threads: ThreadPoolExecutor) -> Joined:
+    if not isinstance(run, Run) and run.raw is not None and not (rules.documents or rules.scores):
+        found = join_raw(run.raw, run.name, rules, threads)
+        if found is not None:
+            return found
+    if isinstance(run, RawRun):
+        run = run.read()
     if isinstance(run, LargeRun):
         with suppress(_ScatteredError):
             return _join_large(run, rules, threads, scattered=False)
@@ -96,13 +92,13 @@ def _join(run: Run | LargeRun, rules: Rules, threads: ThreadPoolExecutor) -> _Jo
     whole, unknown = segments(run.frame, rules.pool)
     pieces = list(split(whole))
     apply = threads.map if len(pieces) > 1 else map  # starting threads costs more than a small run
-    found = apply(lambda piece: match(piece, rules), pieces)
+    matched = apply(lambda piece: match(piece, rules), pieces)
     unjudged = TopicsWithoutJudgments()
     unjudged.add(unknown)
-    return _collect(found, run.name, rules.pool, unjudged)
+    return _collect(matched, run.name, rules.pool, unjudged)
 
 
-def _join_large(run: LargeRun, rules: Rules, threads: ThreadPoolExecutor, *, scattered: bool) -> _Joined:
+def _join_large(run: LargeRun, rules: Rules, threads: ThreadPoolExecutor, *, scattered: bool) -> Joined:
     unjudged = TopicsWithoutJudgments()
     pool = rules.pool
 
@@ -131,7 +127,7 @@ def _join_large(run: LargeRun, rules: Rules, threads: ThreadPoolExecutor, *, sca
 
 def _collect(
     found: Iterable[tuple[Piece, Hits] | Twice], name: str, pool: Pool, unjudged: TopicsWithoutJudgments
-) -> _Joined:
+) -> Joined:
     """All that was found; or the first duplicate, once the whole run was seen to be readable."""
     counts = np.zeros(len(pool.topics), np.int64)
     tied = np.full(len(pool.topics), np.nan)
@@ -152,7 +148,7 @@ def _collect(
         raise DuplicateError(
             f"run {name!r}: document {first.doc!r} appears twice in topic {pool.topics[first.topic]!r}"
         )
-    return _Joined(counts, tied, hits, _by_topic(topics, hits, counts), len(unjudged), unjudged.first)
+    return Joined(counts, tied, hits, _by_topic(topics, hits, counts), len(unjudged), unjudged.first)
 
 
 def _by_topic(topics: list[IntArray], hits: list[Hits], counts: IntArray) -> FloatArray | None:
@@ -170,10 +166,10 @@ def _by_topic(topics: list[IntArray], hits: list[Hits], counts: IntArray) -> Flo
     return score[place]
 
 
-def _assemble(rules: Rules, runs: dict[str, _Joined]) -> Rankings:
-    pool, policies, joined = rules.pool, rules.policies, list(runs.values())
+def _assemble(rules: Rules, runs: dict[str, Joined]) -> Rankings:
+    judged, policies, joined = rules.judged, rules.policies, list(runs.values())
     hits = [found for run in joined for found in run.hits]
-    first_row = [at * len(pool.topics) for at, run in enumerate(joined) for _ in run.hits]
+    first_row = [at * len(judged.topics) for at, run in enumerate(joined) for _ in run.hits]
     row = _concatenate([found.topic + first for found, first in zip(hits, first_row, strict=True)])
     rank = _concatenate([h.rank for h in hits])
     document = _concatenate([h.document for h in hits])
@@ -186,7 +182,7 @@ def _assemble(rules: Rules, runs: dict[str, _Joined]) -> Rankings:
     total = _concatenate([run.counts for run in joined])
     rankings = Rankings(
         systems=tuple(runs),
-        topics=pool.topics,
+        topics=judged.topics,
         retrieved=total,
         present=total > 0,
         row=row,
@@ -194,12 +190,12 @@ def _assemble(rules: Rules, runs: dict[str, _Joined]) -> Rankings:
         document=document,
         tie_first=first,
         tie_last=last,
-        pool_topic=pool.topic,
-        pool_grade=pool.grade,
-        grades=pool.grades,
+        pool_topic=judged.topic,
+        pool_grade=judged.grade,
+        grades=judged.grades,
         ignored=tuple(run.ignored for run in joined),
         policies=policies,
-        pool_doc=pool.doc,
+        pool_doc=judged.doc,
         tied=np.concatenate([np.zeros(0), *(run.tied for run in joined)]),
         stranger=tuple(run.stranger for run in joined),
     )

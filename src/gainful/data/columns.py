@@ -7,6 +7,13 @@ from collections.abc import Mapping
 from gainful import _polars as pl
 from gainful.errors import DataError
 
+LABELS, SCORES = "relevance", "score"
+
+
+def schema_of(value: str) -> dict[str, pl.DataType]:
+    """The columns of `Qrels` or `Run`, whose values are `LABELS` or `SCORES`."""
+    return {"query_id": pl.String(), "doc_id": pl.String(), value: pl.Float64()}
+
 
 def check_columns(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], where: str) -> None:
     """Refuse a frame without the needed columns, with other types, or with nulls among the ids."""

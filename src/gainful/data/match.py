@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gainful import _polars as pl
 from gainful.data.policies import Policies
-from gainful.data.pool import Pool, keys, repeated_rows, runs_of_equal, topic_numbers
+from gainful.data.pool import Judged, Pool, keys, repeated_rows, runs_of_equal, topic_numbers
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments
 
 # Rows of a run that one thread takes at a time: large enough to amortise a call, small enough to stay in cache.
@@ -25,11 +25,16 @@ PIECE = 1 << 19
 class Rules:
     """What runs are joined with, and how."""
 
-    pool: Pool
+    judged: Judged
     policies: Policies
     single: bool  # trec_eval held scores as float32: what tied there must tie here
     documents: float  # how many of each ranking are listed
     scores: bool  # whether the score of every document is kept
+
+    @property
+    def pool(self) -> Pool:
+        """For runs that are frames."""
+        return self.judged.pool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +59,18 @@ class Hits:
     tied: FloatArray  # per segment, whether all its documents have the same score; NaN if there is only one
     listed: ListedDocuments | None  # whose row is the topic
     score: FloatArray | None  # of all documents, by topic of the piece and rank
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """What is kept of one run."""
+
+    counts: IntArray  # per topic
+    tied: FloatArray  # per topic
+    hits: list[Hits]
+    score: FloatArray | None  # of all documents, by topic and rank
+    ignored: int
+    stranger: str | None
 
 
 @dataclass(frozen=True, slots=True)

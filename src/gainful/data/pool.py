@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from gainful import _polars as pl
+from gainful._core import native
 from gainful.data.policies import Duplicates
-from gainful.data.qrels import Qrels
+from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import BoolArray, FloatArray, IntArray
+from gainful.data.run import after_mark
 from gainful.errors import DataError, DuplicateError
+
+if TYPE_CHECKING:
+    from gainful._core.native import Index as CoreIndex
+
+# What a negative label says: that a document is forbidden, or that it was pooled and not judged, as trec_eval takes it.
+Negatives = Literal["forbidden", "unjudged"]
+
+# What the core takes for a number besides float and int, and for a dict besides dict.
+NUMBERS = (np.float64, np.float32, np.int64, np.int32)
+MAPPINGS = (defaultdict,)
 
 _SEED = 0x67A1
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that different topics never give the same key for one document
@@ -88,7 +103,67 @@ class Pool:
         return position[document >= 0], document[document >= 0]
 
 
-def make_pool(qrels: Qrels, duplicates: Duplicates) -> Pool:
+class Judged:
+    """The judgments as every join knows them; and what each kind of join needs besides, made when one asks for it."""
+
+    topics: tuple[str, ...]
+    topic: IntArray  # per document of the pool, as are the grades
+    grade: IntArray
+    grades: FloatArray
+
+    def __init__(self, qrels: Qrels | RawQrels, duplicates: Duplicates, negatives: Negatives = "forbidden") -> None:
+        self._qrels, self._duplicates, self._negatives = qrels, duplicates, negatives
+        self._core = _core_index(qrels, duplicates) if isinstance(qrels, RawQrels) else None
+        if self._core is None:
+            pool = self.pool
+            self.topics, self.topic, self.grade, self.grades = pool.topics, pool.topic, pool.grade, pool.grades
+        else:
+            self.topics, self.topic = self._core.topics, np.frombuffer(self._core.topic(), np.int64)
+            self.grade, self.grades = graded(np.frombuffer(self._core.label()), negatives)
+
+    @cached_property
+    def pool(self) -> Pool:
+        """For runs that are frames."""
+        qrels = self._qrels.read() if isinstance(self._qrels, RawQrels) else self._qrels
+        return make_pool(qrels, self._duplicates, self._negatives)
+
+    @cached_property
+    def core(self) -> CoreIndex | None:
+        """For runs that the compiled core reads; None if there is no core."""
+        if self._core is not None or native is None:
+            return self._core
+        doc = self.pool.doc
+        lengths = doc.str.len_bytes().cast(pl.Int64).to_numpy()
+        return native.index_columns(self.topics, self.topic, doc.str.join("").item().encode(), lengths)
+
+    @cached_property
+    def doc(self) -> pl.Series:
+        """The names of the documents."""
+        return self.pool.doc if self._core is None else pl.Series(self._core.ids(), dtype=pl.String)
+
+
+def _core_index(qrels: RawQrels, duplicates: Duplicates) -> CoreIndex | None:
+    """The index of judgments as they were given; None if they are not for the core, or something is wrong with them."""
+    if native is None:
+        return None
+    found: CoreIndex | None
+    if isinstance(qrels.raw, dict):
+        found = native.index_dict(qrels.raw, NUMBERS, MAPPINGS)
+    else:
+        found = native.index_text(after_mark(qrels.raw), duplicates == "first")
+    return found
+
+
+def graded(label: FloatArray, negatives: Negatives) -> tuple[IntArray, FloatArray]:
+    """Per document, the place of its label among all that there are, and these; -1 for one that is not judged."""
+    known = ~np.isnan(label) if negatives == "forbidden" else label >= 0.0
+    grades = np.unique(label[known])
+    grade = np.searchsorted(grades, label)
+    grade[~known] = -1
+    return grade, grades
+
+
+def make_pool(qrels: Qrels, duplicates: Duplicates, negatives: Negatives = "forbidden") -> Pool:
     """Sort the qrels by topic and index them."""
     frame = qrels.frame
     if not frame.height:
@@ -110,10 +185,7 @@ def make_pool(qrels: Qrels, duplicates: Duplicates) -> Pool:
             )
         once = np.setdiff1d(np.arange(frame.height), repeated)
         frame, topic, key = frame[once], topic[once], key[once]
-    label = frame["relevance"]
-    grades = np.unique(label.drop_nulls().to_numpy())
-    grade = np.searchsorted(grades, label.fill_null(0.0).to_numpy())
-    grade[label.is_null().to_numpy()] = -1
+    grade, grades = graded(frame["relevance"].fill_null(np.nan).to_numpy(), negatives)
     return Pool(
         topics=tuple(topics.to_list()),
         topic=topic,

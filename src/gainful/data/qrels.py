@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-import polars as pl
-
-from gainful.data.columns import check_columns, check_finite
-
-QRELS_SCHEMA = {"query_id": pl.String(), "doc_id": pl.String(), "relevance": pl.Float64()}
+from gainful import _polars as pl
+from gainful.data.columns import LABELS, check_columns, check_finite, schema_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,7 +27,7 @@ class Qrels:
     name: str = "qrels"
 
     def __post_init__(self) -> None:
-        check_columns(self.frame, QRELS_SCHEMA, f"qrels {self.name!r}")
+        check_columns(self.frame, schema_of(LABELS), f"qrels {self.name!r}")
         check_finite(self.frame["relevance"], f"qrels {self.name!r}", "label")
 
     def __len__(self) -> int:
@@ -42,3 +41,16 @@ class Qrels:
     def topics(self) -> list[str]:
         """Topic ids in the order in which they first appear."""
         return self.frame["query_id"].unique(maintain_order=True).to_list()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawQrels:
+    """Judgments as they were given, for the compiled core: TREC text, or a dict of dicts."""
+
+    raw: bytes | dict[Any, Any]
+    rows: Callable[[], pl.DataFrame]
+    name: str = "qrels"
+
+    def read(self) -> Qrels:
+        """The judgments, with their rows; an error if there is something wrong with them."""
+        return Qrels(self.rows(), self.name)

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
 
-import polars as pl
-
-from gainful.data.columns import check_columns, check_finite
+from gainful import _polars as pl
+from gainful.data.columns import SCORES, check_columns, check_finite, schema_of
 from gainful.errors import DataError
 from gainful.results import Note
 
-RUN_SCHEMA = {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64()}
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """TREC text in a file."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlocks:
+    """TREC text in blocks, which are given again from the start each time."""
+
+    blocks: Callable[[], Iterator[bytes]]
+
+
+# What the compiled core reads as it is; bytes are TREC text.
+Raw: TypeAlias = "bytes | TextFile | TextBlocks | dict[Any, Any]"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -37,7 +58,7 @@ class Run:
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        check_columns(self.frame, RUN_SCHEMA, f"run {self.name!r}")
+        check_columns(self.frame, schema_of(SCORES), f"run {self.name!r}")
         check_finite(self.frame["score"], f"run {self.name!r}", "score")
 
     def __len__(self) -> int:
@@ -54,6 +75,22 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RawRun:
+    """A run as it was given, for the compiled core; what is wrong with its rows is known once it is read."""
+
+    name: str
+    raw: Raw
+    rows: Callable[[], pl.DataFrame]
+    # As for `Run`.
+    source: str = ""
+    notes: tuple[Note, ...] = ()
+
+    def read(self) -> Run:
+        """The run, with its rows."""
+        return Run(self.rows(), self.name, self.source, self.notes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LargeRun:
     """A run that is read in chunks while it is joined with the judgments, and never held as a whole."""
 
@@ -64,11 +101,12 @@ class LargeRun:
     # As for `Run`.
     source: str = ""
     notes: tuple[Note, ...] = ()
+    raw: TextFile | TextBlocks | None = None  # the same as text, if it is
 
     def read(self) -> Run:
         """The run as a whole, in memory."""
         frames = list(self.chunks())
-        frame = pl.concat(frames, rechunk=True) if frames else pl.DataFrame(schema=RUN_SCHEMA)
+        frame = pl.concat(frames, rechunk=True) if frames else pl.DataFrame(schema=schema_of(SCORES))
         return Run(frame, self.name, self.source, self.notes)
 
 
@@ -78,6 +116,18 @@ class UnreadRun:
 
     source: str
     reason: str
+
+
+def check_unchanged(before: os.stat_result, file: int, where: str) -> None:
+    """Refuse a file that is not as it was `before` it was read: what was read may be half of it."""
+    after = os.fstat(file)
+    if stat.S_ISREG(before.st_mode) and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise DataError(f"{where}: changed while it was read; wait until it is complete")
+
+
+def after_mark(text: bytes) -> memoryview:
+    """A text without the byte order mark that it may begin with."""
+    return memoryview(text)[len(BOM) if text.startswith(BOM) else 0 :]
 
 
 def check_name(name: str, others: Container[str]) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 
 from gainful import _polars as pl
 from gainful.data.align import check_missing
-from gainful.data.run import RUN_SCHEMA, Run
+from gainful.data.columns import SCORES, schema_of
+from gainful.data.run import Run
 from gainful.engine.scoring import Job, Part, refused, score_runs
 from gainful.errors import DataError, PolicyError
 from gainful.io.chunks import PACKED, runs_of
@@ -145,7 +146,7 @@ class _Middle:
 
     def _named(self, frames: list[pl.DataFrame]) -> pl.DataFrame:
         if not frames:
-            return pl.DataFrame(schema={"run": pl.String(), **RUN_SCHEMA})
+            return pl.DataFrame(schema={"run": pl.String(), **schema_of(SCORES)})
         together = pl.concat(frames)
         return together if "run" in together.columns else together.with_columns(run=pl.lit(self._run))
 
@@ -164,13 +165,13 @@ def put_together(job: Job, entry: Entry, found: Sequence[Grouped]) -> Part | Non
     names = list(dict.fromkeys(chain.from_iterable(one.runs() for one in found)))
     parts = [one.part for one in found if one.part is not None]
     failed = dict(reversed([pair for part in parts for pair in part.failed]))
-    edges = pl.concat([one.edges.select("run", *RUN_SCHEMA) for one in found])
+    edges = pl.concat([one.edges.select("run", *schema_of(SCORES)) for one in found])
     cut = edges.select(_KEY).unique(maintain_order=True)
     keys = pl.concat([*(one.keys for one in found), cut]).filter(~pl.col("run").is_in(list(failed)))
     if keys.is_duplicated().any():
         return None
     rows = edges.partition_by("run", as_dict=True, include_key=False)
-    nothing = pl.DataFrame(schema=RUN_SCHEMA)
+    nothing = pl.DataFrame(schema=schema_of(SCORES))
     rest = [Run(rows.get((name,), nothing), name, source=name) for name in names if name not in failed]
     whole = score_runs(_without_missing(job), rest) if rest else refused(job)
     failed |= dict(whole.failed)

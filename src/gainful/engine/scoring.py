@@ -12,12 +12,12 @@ import numpy as np
 from gainful.data.align import align
 from gainful.data.notes import Signs, run_notes, signs_of
 from gainful.data.policies import Policies, Ties
-from gainful.data.qrels import Qrels
+from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
-from gainful.data.run import LargeRun, Run, UnreadRun, check_name
+from gainful.data.run import check_name
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError, PolicyError, setting
-from gainful.io.read import Entry, read_entries
+from gainful.io.read import AnyRun, Entry, read_entries
 from gainful.measures import Measure
 from gainful.results import Note
 
@@ -26,7 +26,7 @@ from gainful.results import Note
 class Job:
     """What to compute of every run."""
 
-    qrels: Qrels
+    qrels: Qrels | RawQrels
     measures: tuple[Measure, ...]
     policies: Policies
     keep_going: bool = False  # a run that is refused is only noted
@@ -61,10 +61,10 @@ class Part:
 
 def score_entries(job: Job, entries: Sequence[Entry]) -> Part:
     """Read runs and score them; the next one is read meanwhile."""
-    return score_runs(job, read_entries(entries, keep_going=job.keep_going, number=1))
+    return score_runs(job, read_entries(entries, keep_going=job.keep_going, raw=True, number=1))
 
 
-def score_runs(job: Job, runs: Iterable[Run | LargeRun | UnreadRun]) -> Part:
+def score_runs(job: Job, runs: Iterable[AnyRun]) -> Part:
     """Join runs with the judgments and score them."""
     rankings = align(job.qrels, runs, job.policies, keep_going=job.keep_going)
     return scored(rankings, job.measures, signs=signs_of(rankings))
@@ -184,7 +184,7 @@ def check_ties(measures: Iterable[Measure], ties: Ties) -> None:
 
 def refused(job: Job, *failed: tuple[str, str]) -> Part:
     """No scores, and why."""
-    topics = tuple(job.qrels.topics)
+    topics = tuple((job.qrels.read() if isinstance(job.qrels, RawQrels) else job.qrels).topics)
     return Part(
         systems=(),
         topics=topics,

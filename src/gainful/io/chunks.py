@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gainful import _polars as pl
-from gainful.data.run import LargeRun
+from gainful.data.run import LargeRun, TextBlocks, TextFile, check_unchanged
 from gainful.data.spill import Spill
 from gainful.errors import DataError
 from gainful.io.compression import decompress_blocks, is_compressed
@@ -69,7 +69,8 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
         return runs_of(partial(parquet_chunks, path, {}), parquet_head(path, {}), size, name, str(path))
     text = _Text(path, form, packed)
     if form == "text":
-        return [LargeRun(name, text.chunks, size, notes=rank_notes(name, None, head))]
+        raw = TextBlocks(text.blocks) if packed else TextFile(path)
+        return [LargeRun(name, text.chunks, size, notes=rank_notes(name, None, head), raw=raw)]
     return runs_of(text.chunks, text.head(), size, name, str(path))
 
 
@@ -132,6 +133,10 @@ class _Text:
         if not rows and self.form == "text":
             no_data(RUN, str(self.path))
 
+    def blocks(self) -> Iterator[bytes]:
+        """The text, unpacked."""
+        return decompress_blocks(self.path, str(self.path), CHUNK)
+
     def _begin(self, size: int) -> tuple[Read, Iterator[bytes]]:
         """What reads the records, and these, in pieces of about so many bytes."""
         where = str(self.path)
@@ -156,6 +161,7 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             end = 0
+            before = os.fstat(file.fileno())
             while True:
                 # A line end looked up beforehand saves copying what was read.
                 start = end
@@ -164,6 +170,7 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
                 end = file.tell()
                 file.seek(start)
                 if not (block := file.read(end - start)):
+                    check_unchanged(before, file.fileno(), str(path))
                     return
                 yield block
     except OSError as error:

@@ -8,13 +8,13 @@ import re
 import stat
 import sys
 from dataclasses import dataclass
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeGuard
 from weakref import WeakSet
 
 import polars as pl
 
+from gainful.data.run import check_unchanged
 from gainful.errors import DataError, did_you_mean
 from gainful.io.compression import decompress, is_compressed, split_compression
 from gainful.io.objects import read_object
@@ -69,7 +69,7 @@ class Content:
     """What is in a file, unpacked."""
 
     where: str
-    data: bytes | mmap
+    data: bytes
     format: Format | None  # None if it is empty
 
     def frame(self, layout: Layout) -> pl.DataFrame:
@@ -79,7 +79,7 @@ class Content:
             raise DataError(f"{self.where}: expected {layout.what}, got {got}")
         if self.format == "text":
             return read_text(self.data, layout, self.where)
-        data = bytes(self.data)
+        data = self.data
         if self.format in SEPARATORS:
             return read_separated(data, SEPARATORS[self.format], layout, self.where)
         readers = {"arrow": read_arrow, "parquet": read_parquet, "json": _read_json, "jsonl": read_jsonl}
@@ -110,10 +110,10 @@ def standard_input() -> Content:
         raise DataError(f"{STDIN}: cannot be read: {error.strerror or error}") from None
 
 
-def _unpacked(content: bytes | mmap, path: Path) -> Content:
+def _unpacked(content: bytes, path: Path) -> Content:
     where = str(path)
     if is_compressed(content[:HEAD]):
-        content = decompress(bytes(content), where)
+        content = decompress(content, where)
     return Content(where, content, detect(content[:HEAD], content[-4:], path) if content else None)
 
 
@@ -140,15 +140,30 @@ def _separated(header: bytes, suffix: str) -> Format | None:
     return next((form for form in SEPARATORS if suffix == f".{form}"), None)
 
 
-def read_bytes(path: Path) -> bytes | mmap:
-    """All bytes of a file, mapped into memory if it is large."""
-    where = str(path)
+def text_file(path: Path) -> bytes | None:
+    """The first bytes of a file of TREC text that is too large to be read before it is needed; None for any other."""
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            if stat.S_ISREG(status.st_mode) and status.st_size >= LARGE:
-                return mmap(file.fileno(), 0, access=ACCESS_READ)
-            return file.read()
+            if not stat.S_ISREG(status.st_mode) or status.st_size < LARGE:
+                return None
+            head = file.read(HEAD)
+    except (OSError, ValueError):
+        return None  # the reader of whole files says why
+    return None if is_compressed(head) or detect(head, b"", path) != "text" else head
+
+
+def read_bytes(path: Path) -> bytes:
+    """All bytes of a file."""
+    where = str(path)
+    try:
+        with path.open("rb") as file:
+            before = os.fstat(file.fileno())
+            content = file.read()
+            check_unchanged(before, file.fileno(), where)
+            return content
+    except DataError:
+        raise
     except FileNotFoundError:
         raise DataError(f"{where}: no such file.{_similar(path)}") from None
     except (OSError, ValueError) as error:

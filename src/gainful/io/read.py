@@ -9,21 +9,34 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import overload
+from typing import TypeAlias, overload
 
-from gainful.data.qrels import Qrels
-from gainful.data.run import LargeRun, Run, UnreadRun, check_name
+from gainful import _polars as pl
+from gainful._core import native
+from gainful.data.qrels import Qrels, RawQrels
+from gainful.data.run import LargeRun, RawRun, Run, TextFile, UnreadRun, check_name
 from gainful.errors import DataError
 from gainful.io.chunks import ahead, large_runs
 from gainful.io.compression import split_compression
 from gainful.io.dataset import dataset_runs, is_dataset, natural
 from gainful.io.encoding import id_text
-from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, Content, is_standard_input, load, standard_input
+from gainful.io.files import (
+    ARROW_SUFFIXES,
+    JSONL_SUFFIXES,
+    Content,
+    is_standard_input,
+    load,
+    standard_input,
+    text_file,
+)
 from gainful.io.objects import is_record, is_table, read_object
 from gainful.io.ranks import LOOKED_AT, rank_notes
 from gainful.io.text import QRELS, RUN
+
+AnyRun: TypeAlias = Run | RawRun | LargeRun | UnreadRun
 
 _NONE = "expected at least one run, got none"
 _TEXT_SUFFIXES = (".txt", ".run", ".trec", ".res")
@@ -55,12 +68,23 @@ def read_qrels(source: object) -> Qrels:
     >>> read_qrels({"301": {"FT911-1": 2, "FT911-2": 0}})
     Qrels('qrels': 2 judgments, 1 topics)
     """
+    found = judgments(source, raw=False)
+    return found.read() if isinstance(found, RawQrels) else found
+
+
+def judgments(source: object, *, raw: bool = True) -> Qrels | RawQrels:
+    """What `read_qrels` reads; if `raw`, as it was given where the compiled core can read that."""
     if isinstance(source, Qrels):
         return source
+    raw = raw and native is not None
     if isinstance(source, str | os.PathLike):
         content = standard_input() if is_standard_input(source) else load(Path(source))
-        return Qrels(content.frame(QRELS), content.where)
-    return Qrels(read_object(source, QRELS))
+        rows = partial(content.frame, QRELS)
+        if raw and content.format == "text":
+            return RawQrels(content.data, rows, content.where)
+        return Qrels(rows(), content.where)
+    rows = partial(read_object, source, QRELS)
+    return RawQrels(source, rows) if raw and isinstance(source, dict) else Qrels(rows())
 
 
 def read_run(source: object, *, name: str | None = None) -> Run:
@@ -90,14 +114,14 @@ def read_run(source: object, *, name: str | None = None) -> Run:
     >>> read_run({"301": ["FT911-1", "FT911-2"]}, name="mine")
     Run('mine': 2 documents, 1 topics)
     """
-    return _whole(_read_one(source, name))
+    return _whole(_read_one(source, name, raw=False))
 
 
-def _read_one(source: object, name: str | None) -> Run | LargeRun:
+def _read_one(source: object, name: str | None, *, raw: bool) -> Run | RawRun | LargeRun:
     if isinstance(source, str | os.PathLike):
         source = standard_input() if is_standard_input(source) else Path(source)
     default = _run_name(source)
-    runs = _read_several(source, name or default)
+    runs = _read_several(source, name or default, raw=raw)
     if not runs:
         raise DataError(f"{_where(source)}: expected one run, got none")
     if len(runs) > 1:
@@ -142,8 +166,8 @@ def read_runs(source: object) -> list[Run]:
     return list(runs.values())
 
 
-def _whole(run: Run | LargeRun) -> Run:
-    return run.read() if isinstance(run, LargeRun) else run
+def _whole(run: Run | RawRun | LargeRun) -> Run:
+    return run if isinstance(run, Run) else run.read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +193,11 @@ class Entry:
             )
         return Path(self.path)
 
-    def read(self) -> list[Run | LargeRun]:
-        """Its runs; those of large files are still to be read."""
-        return _read_several(self.found(), self.default) if self.name is None else [_read_one(self.found(), self.name)]
+    def read(self, *, raw: bool) -> list[Run | RawRun | LargeRun]:
+        """Its runs; those of large files are still to be read, and so are, if `raw`, those for the compiled core."""
+        if self.name is not None:
+            return [_read_one(self.found(), self.name, raw=raw)]
+        return _read_several(self.found(), self.default, raw=raw)
 
 
 def entries_of(source: object) -> list[Entry]:
@@ -189,39 +215,38 @@ def entries_of(source: object) -> list[Entry]:
 
 
 @overload
-def iterate_runs(source: object) -> Iterator[Run | LargeRun]: ...
+def iterate_runs(source: object, *, raw: bool = False) -> Iterator[Run | RawRun | LargeRun]: ...
 @overload
-def iterate_runs(source: object, *, keep_going: bool) -> Iterator[Run | LargeRun | UnreadRun]: ...
-def iterate_runs(source: object, *, keep_going: bool = False) -> Iterator[Run | LargeRun | UnreadRun]:
+def iterate_runs(source: object, *, keep_going: bool, raw: bool = False) -> Iterator[AnyRun]: ...
+def iterate_runs(source: object, *, keep_going: bool = False, raw: bool = False) -> Iterator[AnyRun]:
     """Read runs one after another, a few ahead: what `read_runs` does, without holding all of them.
 
     The first files are being read when this returns, so that the caller can do something else meanwhile; large ones are
     still to be read, chunk by chunk. An iterator of runs is passed through as it goes. Whether names are
-    different is for the caller to check; `align` does. With `keep_going`, what cannot be read is an `UnreadRun`.
+    different is for the caller to check; `align` does. With `keep_going`, what cannot be read is an `UnreadRun`. If
+    `raw`, what the compiled core can read is left as it was given; what is wrong with it is said by who reads it.
     """
     if isinstance(source, Iterator):
         first = next(source, None)
-        if isinstance(first, Run | LargeRun | UnreadRun):
+        if isinstance(first, AnyRun):
             others = (
-                [run] if isinstance(run, Run | LargeRun | UnreadRun) else iterate_runs(run, keep_going=keep_going)
+                [run] if isinstance(run, AnyRun) else iterate_runs(run, keep_going=keep_going, raw=raw)
                 for run in source
             )
             return chain([first], chain.from_iterable(others))
         source = [] if first is None else [first, *source]
-    return read_entries(entries_of(source), keep_going=keep_going)
+    return read_entries(entries_of(source), keep_going=keep_going, raw=raw)
 
 
 def read_entries(
-    entries: Iterable[Entry], *, keep_going: bool, number: int = os.cpu_count() or 1
-) -> Iterator[Run | LargeRun | UnreadRun]:
+    entries: Iterable[Entry], *, keep_going: bool, raw: bool, number: int = os.cpu_count() or 1
+) -> Iterator[AnyRun]:
     """Read the runs of some entries, the first of them already in the background; as for `iterate_runs`."""
-    reading = ahead(entries, Entry.read, number)
+    reading = ahead(entries, partial(Entry.read, raw=raw and native is not None), number)
     return (run for one in reading for run in _runs(*one, keep_going=keep_going))
 
 
-def _runs(
-    entry: Entry, reading: Future[list[Run | LargeRun]], *, keep_going: bool
-) -> Sequence[Run | LargeRun | UnreadRun]:
+def _runs(entry: Entry, reading: Future[list[Run | RawRun | LargeRun]], *, keep_going: bool) -> Sequence[AnyRun]:
     try:
         return reading.result()
     except DataError as error:
@@ -239,7 +264,7 @@ def _expand(source: object) -> list[tuple[str | None, object]]:
     if isinstance(source, Mapping) and not _is_one_run(source):
         return [(str(name), standard_input() if is_standard_input(run) else run) for name, run in source.items()]
     if isinstance(source, Iterable) and not (
-        isinstance(source, Mapping | Run | LargeRun | bytes | bytearray) or is_table(source)
+        isinstance(source, Mapping | Run | RawRun | LargeRun | bytes | bytearray) or is_table(source)
     ):
         items = list(source)
         return [(None, items)] if items and is_record(items[0]) else [run for item in items for run in _expand(item)]
@@ -298,7 +323,8 @@ def _default_names(entries: list[tuple[str | None, object]]) -> list[str]:
     defaults = []
     paths = [source.absolute() for name, source in entries if name is None and isinstance(source, Path)]
     same = Counter(_run_name(path) for path in paths)
-    others = sum(name is None and not isinstance(source, Path | Content | Run | LargeRun) for name, source in entries)
+    own_names = Path | Content | Run | RawRun | LargeRun
+    others = sum(name is None and not isinstance(source, own_names) for name, source in entries)
     for position, (_, source) in enumerate(entries, 1):
         default = _run_name(source)
         if isinstance(source, Path):
@@ -319,15 +345,23 @@ def _with_folders(path: Path, rivals: list[Path]) -> str:
     return _run_name(path)
 
 
-def _read_several(source: object, name: str) -> list[Run | LargeRun]:
+def _read_several(source: object, name: str, *, raw: bool) -> list[Run | RawRun | LargeRun]:
     """The runs in one source; `name` is for one without a column that names them."""
-    if isinstance(source, Run | LargeRun):
+    if isinstance(source, Run | RawRun | LargeRun):
         return [source]
     if isinstance(source, Path):
         large = dataset_runs(source, name) if is_dataset(source) else large_runs(source, name)
         if large is not None:
             return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
+        if raw and (head := text_file(source)) is not None:
+            rows = partial(_frame, source)
+            return [RawRun(name, TextFile(source), rows, str(source), rank_notes(name, None, head[: LOOKED_AT + 1]))]
         source = load(source)
+    if raw and isinstance(source, dict):
+        return [RawRun(name, source, partial(read_object, source, RUN))]
+    if raw and isinstance(source, Content) and source.format == "text":
+        notes = rank_notes(name, None, source.data[: LOOKED_AT + 1])
+        return [RawRun(name, source.data, partial(source.frame, RUN), source.where, notes)]
     if isinstance(source, Content):
         text = source.data[: LOOKED_AT + 1] if source.format == "text" else b""
         frame, where = source.frame(RUN), source.where
@@ -338,6 +372,10 @@ def _read_several(source: object, name: str) -> list[Run | LargeRun]:
     parts = frame.partition_by("run", maintain_order=True, include_key=False, as_dict=True)
     where = where if len(parts) == 1 else ""
     return [Run(part, str(key), where, rank_notes(str(key), part)) for (key,), part in parts.items()]
+
+
+def _frame(path: Path) -> pl.DataFrame:
+    return load(path).frame(RUN)
 
 
 def _where(source: object) -> str:

@@ -46,7 +46,7 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
     from gainful.engine import open_engine
     from gainful.engine.evaluation import score_all
     from gainful.engine.scoring import Job, check_ties, finished, score_runs
-    from gainful.io.read import iterate_runs, read_qrels
+    from gainful.io.read import iterate_runs, judgments, read_qrels
     from gainful.measures import parse_measures
     from gainful.results import warn
 
@@ -70,8 +70,9 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
     engine = options.get("engine", "local")
     with open_engine(engine) as work:
         # In the background, while the judgments are read and indexed.
-        reading = iterate_runs(runs, keep_going=keep_going) if engine == "local" else None
-        job = Job(qrels=read_qrels(qrels), measures=chosen, policies=policies, keep_going=keep_going)
+        reading = iterate_runs(runs, keep_going=keep_going, raw=True) if engine == "local" else None
+        judged = read_qrels(qrels) if reading is None else judgments(qrels)  # what is sent elsewhere is read here
+        job = Job(qrels=judged, measures=chosen, policies=policies, keep_going=keep_going)
         part = score_all(work, job, runs) if reading is None else score_runs(job, reading)
     if not part.systems:
         raise DataError(part.failed[0][1])

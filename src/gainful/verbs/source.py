@@ -132,14 +132,15 @@ def align(
     """
     from gainful.data.align import align as join
     from gainful.data.notes import notes_of
-    from gainful.io.read import iterate_runs, read_qrels
+    from gainful.io.read import iterate_runs, judgments
     from gainful.results import warn
 
     if not documents >= 0:
         raise GainfulError(f"documents: expected a number of at least 0, got {documents}")
     chosen = Policies(**policies)
-    reading = iterate_runs(runs, keep_going=keep_going)  # in the background, while the judgments are read and indexed
-    rankings = join(read_qrels(qrels), reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
+    # In the background, while the judgments are read and indexed.
+    reading = iterate_runs(runs, keep_going=keep_going, raw=not documents and not scores)
+    rankings = join(judgments(qrels), reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
     if not rankings.systems:
         raise DataError(rankings.failed[0][1])
     warn(notes_of(rankings))

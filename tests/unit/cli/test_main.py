@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gainful import __version__
+from gainful._core import KIND
 from gainful.cli import app as commands
 from gainful.cli import main as cli
 
@@ -100,7 +101,7 @@ class TestProcess:
         ended = subprocess.run(
             [sys.executable, "-m", "gainful", "--version"], capture_output=True, text=True, check=True
         )
-        assert ended.stdout == f"gainful {__version__}\n"
+        assert ended.stdout == f"gainful {__version__} ({KIND})\n"
 
     def test_message_that_the_terminal_cannot_show(self):
         environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
@@ -110,7 +111,7 @@ class TestProcess:
 
 
 def test_version(gainful):
-    assert gainful("--version") == (0, f"gainful {__version__}\n", "")
+    assert gainful("--version") == (0, f"gainful {__version__} ({KIND})\n", "")
 
 
 def test_without_command_shows_help(gainful):

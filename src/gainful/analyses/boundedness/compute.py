@@ -12,10 +12,11 @@ import polars as pl
 from gainful.analyses.boundedness import JoinOptions
 from gainful.analyses.boundedness.result import Boundedness
 from gainful.data.align import align
+from gainful.data.columns import SCORES, schema_of
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray, Rankings
-from gainful.data.run import RUN_SCHEMA, Run
+from gainful.data.run import Run
 from gainful.errors import DataError, MeasureError
 from gainful.io.read import read_qrels
 from gainful.measures import REGISTRY
@@ -42,7 +43,7 @@ def bounds_of(
     else:
         judgments = read_qrels(qrels)
         given = policies_of(options)
-        no_run = Run(pl.DataFrame(schema=RUN_SCHEMA), name="none")  # ranges need judgments alone
+        no_run = Run(pl.DataFrame(schema=schema_of(SCORES)), name="none")  # ranges need judgments alone
         nothing = align(judgments, [no_run], Policies(duplicates=given.duplicates))
         rankings = replace(nothing, policies=given)
     gain, weight = parameters[0]["gain"], parameters[0]["discount"]

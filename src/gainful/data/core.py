@@ -1,0 +1,177 @@
+"""The join by the compiled core: a run as it was given in, hits out.
+
+The core says what it found, or that a run is not for it; then the reader in Python takes the run, or says what is wrong
+with it. A text is matched in blocks side by side, each of them read where it is needed: memory holds a few at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gainful._core import native
+from gainful.data.match import Hits, Joined, Rules
+from gainful.data.pool import MAPPINGS, NUMBERS
+from gainful.data.run import BOM, Raw, TextBlocks, TextFile, after_mark, check_unchanged
+
+if TYPE_CHECKING:
+    from gainful._core.native import Matched
+
+# Bytes that one thread takes at a time, and how many more are looked at for the end of the last topic.
+BLOCK, MARGIN = 1 << 20, 1 << 16
+# A topic of more bytes is not for the core.
+_MOST = 1 << 28
+_MORE = 1  # what the core says to a block that ends too early; any other number: topics are scattered
+
+Buffer: TypeAlias = "bytes | bytearray | memoryview"
+
+
+def join_raw(raw: Raw, name: str, rules: Rules, threads: ThreadPoolExecutor) -> Joined | None:
+    """What is kept of a run; None if it is not for the core, or if something is wrong with it."""
+    if native is None or rules.judged.core is None:
+        return None
+    if isinstance(raw, dict):
+        found = native.match_dict(rules.judged.core, raw, _ties(rules), NUMBERS, MAPPINGS)
+        return None if found is None else _collected([found], name, rules)
+    if isinstance(raw, bytes):
+        return _text(raw, name, rules, threads)
+    if isinstance(raw, TextBlocks):
+        parts = _parts(raw.blocks())
+        return _collected(_ahead(lambda part: _match(part, rules), parts, threads), name, rules, text=True)
+    return _file(raw, name, rules, threads)
+
+
+def _ties(rules: Rules) -> int:
+    if rules.policies.ties == "trec":
+        return 0 if rules.single else 1
+    return 2 if rules.policies.ties == "order" else 3
+
+
+def _match(data: Buffer, rules: Rules, own: int | None = None, *, begins: bool = True, ends: bool = True) -> Any:
+    own = len(data) if own is None else own
+    keep_first = rules.policies.duplicates == "first"
+    index: Any = rules.judged.core
+    return native.match_text(index, data, own, begins, ends, _ties(rules), keep_first)
+
+
+def _text(data: bytes, name: str, rules: Rules, threads: ThreadPoolExecutor) -> Joined | None:
+    view = after_mark(data)
+    if len(view) <= BLOCK + MARGIN:
+        return _collected([_match(view, rules)], name, rules, text=True)
+
+    def read(start: int, length: int) -> memoryview:
+        return view[start : start + length]
+
+    return _collected(_blocks(read, 0, len(view), rules, threads), name, rules, text=True)
+
+
+def _file(raw: TextFile, name: str, rules: Rules, threads: ThreadPoolExecutor) -> Joined | None:
+    with suppress(OSError), raw.path.open("rb", buffering=0) as file:
+        before = os.fstat(file.fileno())
+        start = len(BOM) if file.read(len(BOM)) == BOM else 0
+        spare: list[bytearray] = []  # memory that was used once is faster than new memory
+
+        def read(start: int, length: int) -> memoryview:
+            length = min(length, before.st_size - start)
+            room = spare.pop() if spare and len(spare[-1]) >= length else bytearray(max(length, BLOCK + MARGIN))
+            view = memoryview(room)[:length]
+            if os.preadv(file.fileno(), [view], start) < length:
+                check_unchanged(before, file.fileno(), str(raw.path))
+            return view
+
+        def done(view: Buffer) -> None:
+            spare.append(view.obj)  # type: ignore[union-attr, arg-type]
+
+        found = _collected(_blocks(read, start, before.st_size, rules, threads, done), name, rules, text=True)
+        check_unchanged(before, file.fileno(), str(raw.path))
+        return found
+    return None
+
+
+def _blocks(
+    read: Callable[[int, int], Buffer],
+    start: int,
+    size: int,
+    rules: Rules,
+    threads: ThreadPoolExecutor,
+    done: Callable[[Buffer], None] = lambda _: None,
+) -> Iterator[Any]:
+    """What is found in each block of a text."""
+
+    def match(at: int) -> Any:
+        margin = MARGIN
+        while True:
+            data = read(at, BLOCK + margin)
+            found = _match(data, rules, BLOCK, begins=at == start, ends=at + len(data) >= size)
+            done(data)
+            if found != _MORE:
+                return found
+            margin *= 8
+            if margin > _MOST:
+                return None
+
+    return _ahead(match, range(start, size, BLOCK), threads)
+
+
+def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer]:
+    """The same text, cut at changes of topic."""
+    held: Buffer = b""
+    for block in blocks:
+        data = bytes(held) + block if held else block.removeprefix(BOM)
+        margin, cut = MARGIN, -1
+        while cut < 0 and margin < 8 * len(data):
+            cut = native.cut_text(data, max(len(data) - margin, 0))
+            margin *= 8
+        if cut >= 0:
+            yield memoryview(data)[:cut]
+            held = data[cut:]
+        else:
+            held = data
+    if held:
+        yield held
+
+
+def _ahead(match: Callable[[Any], Any], items: Iterable[Any], threads: ThreadPoolExecutor) -> Iterator[Any]:
+    """What is found in each of the items, of which a few are under way."""
+    waiting = iter(items)
+    number = 2 * (os.cpu_count() or 1)
+    started = [threads.submit(match, item) for item in islice(waiting, number)]
+    while started:
+        yield started.pop(0).result()
+        started += [threads.submit(match, item) for item in islice(waiting, 1)]
+
+
+def _collected(found: Iterable[Matched | int | None], name: str, rules: Rules, *, text: bool = False) -> Joined | None:
+    """All of a run; None if it is not for the core, or its topics are scattered over it."""
+    topics = rules.judged.topics
+    counts, tied = np.zeros(len(topics), np.int64), np.full(len(topics), np.nan)
+    hits: list[Hits] = []
+    unknown: dict[str, None] = {}
+    rows = 0
+    for part in found:
+        if part is None or isinstance(part, int):
+            return None
+        topic, count, all_tied, hit_topic, rank, document, first, last, strange, height = part
+        numbers = _ints(topic)
+        if counts[numbers].any():
+            return None
+        counts[numbers] = _ints(count)
+        tied[numbers] = np.frombuffer(all_tied)
+        ranks = _ints(rank)
+        firsts, lasts = (_ints(first), _ints(last)) if rules.policies.ties == "expected" else (ranks, ranks)
+        hits.append(Hits(_ints(hit_topic), ranks, _ints(document), firsts, lasts, tied[numbers], None, None))
+        unknown |= dict.fromkeys(strange)
+        rows += height
+    if text and not rows:
+        return None
+    return Joined(counts, tied, hits, None, len(unknown), next(iter(unknown), None))
+
+
+def _ints(data: bytes) -> np.typing.NDArray[np.int64]:
+    return np.frombuffer(data, np.int64)

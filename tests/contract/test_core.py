@@ -1,0 +1,301 @@
+"""The compiled core and its pure twin: the same rankings to the last bit, the same errors word for word."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import random
+import struct
+from collections import defaultdict
+from contextlib import contextmanager
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import gainful as gf
+from gainful._core import native
+from gainful.data import core
+from gainful.errors import DataError, GainfulError
+
+compiled = pytest.mark.skipif(native is None, reason="gainful was installed without a compiler, or GAINFUL_PURE is set")
+
+
+@contextmanager
+def pure():
+    """As if the core had not been built."""
+    with (
+        mock.patch("gainful.io.read.native", None),
+        mock.patch("gainful.data.core.native", None),
+        mock.patch("gainful.data.pool.native", None),
+    ):
+        yield
+
+
+@contextmanager
+def blocks(size, margin):
+    """Texts are cut into blocks of so many bytes."""
+    with mock.patch.object(core, "BLOCK", size), mock.patch.object(core, "MARGIN", margin):
+        yield
+
+
+@contextmanager
+def joins():
+    """How many runs were joined by the core, and how many were not for it."""
+    counts = {True: 0, False: 0}
+
+    def join(*arguments):
+        found = core.join_raw(*arguments)
+        counts[found is not None] += 1
+        return found
+
+    with mock.patch("gainful.data.align.join_raw", join):
+        yield counts
+
+
+def told(qrels, run, **policies):
+    """All that `align` finds, as bytes where it is numbers; or the error."""
+    try:
+        found = gf.align(qrels, run, **policies)
+    except GainfulError as error:
+        return type(error), str(error)
+    arrays = ("retrieved", "present", "row", "rank", "document", "tie_first", "tie_last", "pool_topic", "pool_grade")
+    return (
+        {name: (getattr(found, name).dtype, getattr(found, name).tobytes()) for name in (*arrays, "grades", "tied")},
+        found.topics,
+        found.systems,
+        found.ignored,
+        found.stranger,
+        found.run_notes,
+        found.pool_doc.to_list(),
+    )
+
+
+ODD = ("a", "b", "c", "d1", "D0594935", "WSJ870324-0001", "é", "ж", "語", "🂡", "\U0010ff7e", "-", "0", '"', "'", ",")
+WRONG = (
+    b"\xff",
+    b"a\xe9",
+    b"\x80\x80",
+    b"\xed\xa0\x80",
+    b"\xc3",
+    b"\xf0\x9f\x82",
+    b"\xf4\x90\x80\x80",
+    b"\xc0\xaf",
+    b"x\x01y",
+)
+BLANKS = (b" ", b"\t", b"  ", b" \t ", b"\v", b"\f")
+SCORES = ("0", "-0.0", "0.0", "1", "1.0", "1e308", "-1e308", "1.7976931348623157e308", "5e-324", "1e-400", "3.3333333")
+SCORES += ("0.1", "0.10000000000000001", "0.1000000000000000055", "14.523000717163086", "+2.5", ".5", "5.", "1E+2")
+POLICIES = [
+    {"ties": ties, "duplicates": duplicates, "unjudged": unjudged}
+    for ties in ("trec", "order", "expected")
+    for duplicates in ("error", "first")
+    for unjudged in ("zero", "condensed")
+]
+
+
+class World:
+    """A random collection, as text."""
+
+    def __init__(self, seed):
+        self.draw = draw = random.Random(seed)
+        self.odd = draw.random() < 0.5
+        self.bytes = draw.random() < 0.2
+        self.damage = draw.random() < 0.1
+        self.twice = draw.random() < 0.15
+        self.scattered = draw.random() < 0.15
+        self.ids = [self.name() for _ in range(draw.randrange(1, 40))]
+        self.topics = list(dict.fromkeys(self.name() for _ in range(draw.randrange(1, 7))))
+
+    def name(self):
+        draw = self.draw
+        if self.bytes and draw.random() < 0.3:
+            return draw.choice(WRONG)
+        return "".join(draw.choice(ODD) for _ in range(draw.choice((1, 1, 2, 2, 3, 9)))).encode()
+
+    def score(self):
+        draw = self.draw
+        kind = draw.random()
+        if kind < 0.2:
+            return draw.choice(SCORES).encode()
+        if kind < 0.5:
+            return str(draw.randrange(5)).encode()
+        if kind < 0.7:
+            return f"{draw.uniform(-30, 30):.6f}".encode()
+        value = draw.uniform(-1, 1) * 10.0 ** draw.randrange(-30, 30)
+        return repr(float(np.float32(value)) if kind < 0.8 else value).encode()
+
+    def rows(self, known):
+        """Topic, document and value of each line."""
+        draw = self.draw
+        found = []
+        for topic in draw.sample(self.topics, len(self.topics)):
+            if draw.random() < 0.15:
+                continue
+            chosen = [draw.choice(self.ids) for _ in range(draw.choice((0, 1, 2, 5, 20, 70)))]
+            if not self.twice:
+                chosen = list(dict.fromkeys(chosen))
+            values = [str(draw.randrange(-2, 4)).encode() if known else self.score() for _ in chosen]
+            if not known and draw.random() < 0.6:
+                values.sort(key=float, reverse=True)
+            found += [(topic, doc, value) for doc, value in zip(chosen, values, strict=True)]
+        if self.scattered:
+            draw.shuffle(found)
+        return found
+
+    def text(self, rows, *, known):
+        """The lines, with whatever is allowed around them."""
+        draw = self.draw
+        lines = []
+        for topic, doc, value in rows:
+            fields = (
+                [topic, b"0", doc, value] if known else [topic, b"Q0", doc, b"1", value, draw.choice((b"t", b"\xe9"))]
+            )
+            blank = draw.choice(BLANKS) if self.odd and draw.random() < 0.3 else b" "
+            line = blank.join(fields)
+            if self.odd and draw.random() < 0.1:
+                line = draw.choice((b" ", b"\t")) + line + draw.choice((b" ", b"\r", b"\t "))
+            if self.odd and draw.random() < 0.05:
+                lines.append(draw.choice((b"", b"# note", b"  ", b"\r", b" #x y z w v u")))
+            lines.append(line)
+        if self.damage and lines:
+            at = draw.randrange(len(lines))
+            wrong = (
+                b"x",
+                b"1 2",
+                b"1 Q0 d 1 nan t",
+                b"1 Q0 d 1 0x1 t",
+                b"1 Q0 d 1 1e999 t",
+                b"\0",
+                b"1 0 \xf4\x8f\xbf\x80 1",
+            )
+            lines[at] = draw.choice((*wrong, lines[at] + b" more", lines[at].replace(b" ", b"_", 1)))
+        end = draw.choice((b"\n", b"\n", b"\n", b"", b"\r\n", b"\n\n"))
+        return (b"\xef\xbb\xbf" if self.odd and draw.random() < 0.2 else b"") + b"\n".join(lines) + end
+
+    def nested(self, rows):
+        """A dict of dicts with the same rows, as far as it can hold them."""
+        found = defaultdict(dict) if self.draw.random() < 0.2 else {}
+        for topic, doc, value in rows:
+            kind = self.draw.choice(
+                (float, float, np.float64, lambda text: round(float(text)) if abs(float(text)) < 9 else 0.5)
+            )
+            name = topic.decode("utf-8", "surrogateescape")
+            found.setdefault(name, {})[doc.decode("utf-8", "surrogateescape")] = kind(value)
+        return found
+
+
+def compare_worlds(seeds, folder):
+    """Each collection as text and as dicts, by the core and without it; how many runs the core joined."""
+    total = {True: 0, False: 0}
+    for seed in seeds:
+        world = World(seed)
+        judged, returned = world.rows(known=True), world.rows(known=False)
+        qrels, run = folder / "qrels.txt", folder / "run.txt"
+        qrels.write_bytes(world.text(judged, known=True))
+        text = world.text(returned, known=False)
+        run.write_bytes(gzip.compress(text, 1) if seed % 7 == 0 else text)
+        sources = [(str(qrels), str(run)), (str(qrels), world.nested(returned)), (world.nested(judged), str(run))]
+        sources.append((world.nested(judged), world.nested(returned)))
+        policies = world.draw.choice(POLICIES)
+        for given in sources:
+            with (
+                blocks(world.draw.choice((1, 7, 64, 300, 1 << 20)), world.draw.choice((1, 30, 1 << 16))),
+                joins() as counts,
+            ):
+                ours = told(*given, **policies)
+            with pure():
+                theirs = told(*given, **policies)
+            assert ours == theirs, (seed, policies)
+            total = {kind: total[kind] + counts[kind] for kind in total}
+    return total
+
+
+@compiled
+def test_random_collections(tmp_path):
+    total = compare_worlds(range(80), tmp_path)  # four ways each
+    assert total[True] > 150
+    assert total[False] > 10
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_ten_thousand_random_collections(tmp_path, part):
+    total = compare_worlds(range(1000 * (part + 1), 1000 * (part + 2)), tmp_path)
+    assert total[True] > 2000
+
+
+def labels_of(texts):
+    """What the core makes of numbers."""
+    lines = b"".join(b"q 0 d%d %s\n" % (at, text) for at, text in enumerate(texts))
+    index = native.index_text(lines, False)
+    return None if index is None else np.frombuffer(index.label())
+
+
+def decimals(draw, count):
+    """Decimal numbers of all lengths and exponents, with those next to and halfway between two floats."""
+    for _ in range(count):
+        kind = draw.randrange(6)
+        if kind == 0:
+            digits = "".join(draw.choice("0123456789") for _ in range(draw.randrange(1, 40)))
+            cut = draw.randrange(len(digits) + 1)
+            text = digits[:cut] + draw.choice((".", "")) + digits[cut:]
+            yield text + draw.choice(("", f"e{draw.randrange(-350, 300)}"))
+        elif kind == 1:
+            yield repr(struct.unpack("<d", draw.randbytes(8))[0])
+        elif kind == 2:
+            yield f"{draw.uniform(-100, 100):.{draw.randrange(25)}f}"
+        elif kind == 3:
+            yield repr(float(np.float32(draw.uniform(-40, 40))))
+        else:
+            # Halfway between two floats, exactly or with a digit more or less.
+            exponent = draw.randrange(-1074, 970) if kind == 4 else draw.randrange(-90, 10)
+            odd = 2 * draw.randrange(1 << 52, 1 << 53) + 1
+            with_digits = odd * 5 ** max(-exponent, 0) * 2 ** max(exponent, 0)
+            text = f"{with_digits}e{min(exponent, 0)}"
+            yield (
+                text
+                if draw.random() < 0.5
+                else f"{with_digits}{draw.choice(('1', '0', '00000001'))}e{min(exponent, 0)}"
+            )
+
+
+def check_decimals(seed, count):
+    draw = random.Random(seed)
+    texts = [text for text in decimals(draw, count) if math.isfinite(float(text))]
+    found = labels_of([text.encode() for text in texts])
+    expected = np.array([float(text) for text in texts])
+    wrong = np.flatnonzero(found.view(np.int64) != expected.view(np.int64))
+    assert [texts[at] for at in wrong] == []
+
+
+@compiled
+def test_numbers_are_those_of_float():
+    check_decimals(1, 20_000)
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 20))
+def test_many_numbers_are_those_of_float(seed):
+    check_decimals(seed, 200_000)
+
+
+@compiled
+@pytest.mark.parametrize(
+    "text", ["nan", "inf", "-inf", "1e999", "0x1", "1_0", "1e", "1e+", ".", "+", "-", "--1", "1.2.3", "1d2", "١", "1,5"]
+)
+def test_what_is_no_finite_decimal_is_not_for_the_core(text):
+    assert labels_of([text.encode()]) is None
+    with pytest.raises(DataError, match=r"expected a (number|finite)"):
+        gf.align({"q": {"d": 1}}, _file_of(text))
+
+
+def _file_of(text, *, name="run.txt"):
+    import tempfile
+    from pathlib import Path
+
+    path = Path(tempfile.mkdtemp()) / name
+    path.write_bytes(f"q Q0 d 1 {text} t\n".encode())
+    return path
