@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,13 +14,10 @@ from gainful.analyses.topics_chart import topics_chart
 from gainful.checks import check_sizes
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import GainfulError
-from gainful.results import Note, Result, Settings, of_measure, of_others, plural
+from gainful.results import Chart, Note, Result, Settings, of_measure, of_others, plural
 from gainful.stats.paired import pairs
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table
-
-if TYPE_CHECKING:
-    import altair
 
 _METHODS = {
     "t": "Two-sided paired t-test; variance of differences pooled over all pairs.",
@@ -164,7 +161,7 @@ class TopicsNeeded(Result):
         columns = {labels.get(field, field): [getattr(m, field) for m in self.measures] for field in fields}
         return pl.DataFrame(columns, schema_overrides={"needed": pl.Int64})
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """The power (or the width of the interval) against the number of topics; a dot where the data are."""
         name = self._quantity()
         wide = name == "width"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from gainful.charts import COLOURS, WIDTH, load_altair, styled, tips
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
-from gainful.results import Note, Result, Settings, listed, of_measure
+from gainful.results import Chart, Note, Result, Settings, listed, of_measure
 from gainful.stats.intervals import mean_interval
 from gainful.stats.paired import CLOSE, rounding
 from gainful.stats.resample import FloatArray
@@ -18,9 +18,6 @@ from gainful.tables import Table
 from gainful.verbs.compare.contrasts import Contrasts, check_margin, checked_alpha
 from gainful.verbs.compare.tables import means_table, movers_tables, pairs_table
 from gainful.verbs.compare.verdict import few_topics, notes, sentences
-
-if TYPE_CHECKING:
-    import altair
 
 # A table of more pairs is not read.
 _MOST_PAIRS = 20
@@ -227,7 +224,7 @@ class Comparison(Result):
             "topics": {one.measure: len(one.topics) for one in self.contrasts},
         }
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self) -> Chart:
         """The means of the runs with their intervals; with a baseline, the differences from it with theirs."""
         alt = load_altair()
         frame, title = self._points()
