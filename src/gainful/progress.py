@@ -1,13 +1,16 @@
-"""How long work tells how far it is, without knowing who looks."""
+"""How long work is gone through, here or elsewhere (see `gainful.engine`), and tells how far it is to whoever looks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
+Shared = TypeVar("Shared")
+Item = TypeVar("Item")
+Done = TypeVar("Done")
 
 
 class Tracker(Protocol):
@@ -38,3 +41,25 @@ def tracked_by(tracker: Tracker) -> Iterator[None]:
         yield
     finally:
         _tracker.reset(token)
+
+
+class Apply(Protocol):
+    """Goes through pieces of work.
+
+    The function is at the top of a module, where another process can find it; the `total` items are small. What all of
+    them share is sent once to where the work is done. A progress bar shows the label.
+    """
+
+    def __call__(
+        self, function: Callable[[Shared, Item], Done], items: Iterable[Item], *, shared: Shared, total: int, label: str
+    ) -> Iterator[Done]:
+        """`function(shared, item)` of every item, in their order."""
+        ...
+
+
+def here(
+    function: Callable[[Shared, Item], Done], items: Iterable[Item], *, shared: Shared, total: int, label: str
+) -> Iterator[Done]:
+    """One after another, in this process."""
+    for item in track(items, total, label):
+        yield function(shared, item)

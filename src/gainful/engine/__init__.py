@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gainful.checks import check_count
 from gainful.errors import GainfulError
-from gainful.parallel import Apply, here
+from gainful.progress import Apply, here
 
 if TYPE_CHECKING:
     from gainful.engine.cluster import Cluster

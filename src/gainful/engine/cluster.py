@@ -214,7 +214,7 @@ class Cluster:
     def map(
         self, function: Callable[[Shared, Item], Done], items: Iterable[Item], *, shared: Shared, total: int, label: str
     ) -> Iterator[Done]:
-        """The results in the order of the items; see `gainful.parallel.Apply`."""
+        """The results in the order of the items; see `gainful.progress.Apply`."""
         import dask
         from distributed import as_completed
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.parallel import Apply, here
+from gainful.progress import Apply, here
 from gainful.stats.choices import Variant
 from gainful.stats.paired import CLOSE, Extremes, IntArray, arranged, pairs, parts_of, rounding, scaled, t_statistic
 from gainful.stats.resample import (

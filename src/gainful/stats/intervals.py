@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gainful.errors import GainfulError
-from gainful.parallel import Apply, here
+from gainful.progress import Apply, here
 from gainful.stats.choices import Interval
 from gainful.stats.resample import BLOCK, FloatArray, block_sizes, bootstrap_counts, check_resamples, generator
 from gainful.stats.scale import exponents, largest_of, weighted_sums

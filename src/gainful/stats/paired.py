@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from gainful.parallel import Apply, here
+from gainful.progress import Apply, here
 from gainful.stats.choices import Correction
 from gainful.stats.correlation import mid_ranks
 from gainful.stats.resample import (

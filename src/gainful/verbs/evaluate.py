@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Degenerate, Policies, Ties
@@ -134,8 +135,6 @@ def _of_rankings(
     rankings: Rankings, measures: Sequence[Measure], options: Options, spellings: dict[str, str]
 ) -> Scores:
     """Scores of what is joined already; what was noticed then was said then."""
-    from dataclasses import replace
-
     from gainful.data.align import check_missing
     from gainful.data.notes import signs_of
     from gainful.engine.scoring import check_ties, finished, scored
@@ -176,8 +175,6 @@ def read_scores(source: Any, *, lower_is_better: Sequence[str] = ()) -> Scores:
     >>> read_scores(polars.DataFrame(times), lower_is_better=["latency"]).higher
     ('worse',)
     """
-    from dataclasses import replace
-
     from gainful.data.scores import Scores
     from gainful.io.scores import read_scores as read_table
 
@@ -209,8 +206,6 @@ def known(measure: str) -> Definition | None:
 
 def _known(scores: Scores) -> Scores:
     """The scores of a table, with what gainful knows of their measures."""
-    from dataclasses import replace
-
     found = [known(label) for label in scores.measures]
     return replace(
         scores,

@@ -15,15 +15,7 @@ Lists = Literal["orderings", "sublists"]
 
 
 class JoinOptions(TypedDict, total=False):
-    """How judgments and runs are read and joined; what is undefined is counted, and no policy gives it a value.
-
-    Parameters
-    ----------
-    ties, unjudged, missing, duplicates
-        See `Policies`.
-    keep_going
-        Leave out runs that cannot be read, and name them at the end.
-    """
+    """Some of `Options`: what is undefined is counted, and no policy gives it a value."""
 
     ties: Ties
     unjudged: Unjudged

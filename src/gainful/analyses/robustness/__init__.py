@@ -17,17 +17,7 @@ DEFAULT_MEASURES = ("bpref", "infAP", "AP", "nDCG@1000")
 
 
 class DepletionOptions(PolicyOptions, total=False):
-    """How judgments and runs are read and joined, and where judgments are taken away.
-
-    Parameters
-    ----------
-    ties, unjudged, missing, degenerate, duplicates
-        See `Policies`.
-    engine
-        See `Dask`; ``local``, the default, is this process.
-    keep_going
-        Leave out runs that cannot be read, and name them at the end.
-    """
+    """How judgments and runs are read and joined, and where judgments are taken away: see `Options`."""
 
     engine: Engine
     keep_going: bool

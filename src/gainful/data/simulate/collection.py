@@ -175,10 +175,13 @@ def draw(given: Mapping[str, Any]) -> Collection:
         rows = row_of[(start + ranked[:, system])[keep]]
         frame = truth.select("query_id", "doc_id")[rows].with_columns(score=pl.Series(scores[:, system][keep]))
         runs.append(Run(frame, name=name))
+    teams = [name.rpartition("-")[0] for name in field.names]
+    systems_of = {"run": field.names, "team": teams, "quality": field.quality, "spam_resistance": field.resistance}
+    systems_of |= {"contributes": field.contributes, "scale": field.scale}
     return Collection(
         qrels=Qrels(truth.filter(pl.Series(judged[returned])), name=f"simulated (seed {seed})"),
         runs=runs,
-        truth=Truth(systems=field.to_frame(), labels=truth),
+        truth=Truth(systems=pl.DataFrame(systems_of), labels=truth),
         settings=settings,
     )
 
@@ -196,18 +199,6 @@ class _Field:
     scale: list[str]
     coarse: npt.NDArray[np.bool_]
     typical_length: Floats  # in depths; infinite for a system that always fills the list
-
-    def to_frame(self) -> pl.DataFrame:
-        return pl.DataFrame(
-            {
-                "run": self.names,
-                "team": [name.rpartition("-")[0] for name in self.names],
-                "quality": self.quality,
-                "spam_resistance": self.resistance,
-                "contributes": self.contributes,
-                "scale": self.scale,
-            }
-        )
 
 
 def _draw_systems(rng: np.random.Generator, systems: int, team_size: int, contributors: int) -> _Field:

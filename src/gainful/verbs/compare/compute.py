@@ -9,7 +9,7 @@ import numpy as np
 from gainful.data.complete import complete_matrices
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import check_choice, setting
-from gainful.parallel import Apply
+from gainful.progress import Apply
 from gainful.results import Note, Settings
 from gainful.stats.bootstrap import bootstrap
 from gainful.stats.choices import Correction, Interval, Test

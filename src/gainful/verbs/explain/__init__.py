@@ -12,13 +12,7 @@ if TYPE_CHECKING:
 
 
 class ExplainOptions(TypedDict, total=False):
-    """How the ranking is made.
-
-    Parameters
-    ----------
-    ties, unjudged, duplicates
-        See `Policies`.
-    """
+    """How the ranking is made: see `Policies`."""
 
     ties: Literal["trec", "order"]
     unjudged: Unjudged
