@@ -28,7 +28,7 @@ from gainful.io.scores import read_scores, write_scores
 from gainful.io.write import write_qrels, write_run
 from gainful.ltrf.data import read_examples
 from gainful.measures import parse_measures
-from gainful.measures.files import read_measure
+from gainful.measures.grammar import read_measure
 
 Check = Callable[[bytes], None]
 

@@ -12,7 +12,7 @@ from gainful.data.rankings import FloatArray
 from gainful.data.scores import FLOOR, ScoreMatrix, Scores
 from gainful.errors import DataError, check_choice
 from gainful.results import Note, plural
-from gainful.stats.scale import weighted_sums
+from gainful.stats.resample import weighted_sums
 
 # Sums over millions of topics must still be numbers.
 _LARGEST = 1e300

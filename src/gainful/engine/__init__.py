@@ -12,8 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from gainful.checks import check_count
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_count
 from gainful.progress import Apply, here
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ import polars as pl
 
 from gainful import results
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
-from gainful.checks import check_share
 from gainful.data.run import Run
 from gainful.data.scores import Scores
-from gainful.errors import DataError, GainfulError, check_choice
+from gainful.errors import DataError, GainfulError, check_choice, check_share
 from gainful.ltrf.data import Examples
 from gainful.ltrf.functions import compare
 from gainful.ltrf.ranker import SETTINGS, FRanker, threshold_layers

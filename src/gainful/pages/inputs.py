@@ -10,12 +10,11 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from gainful.checks import check_count, check_share
 from gainful.data.policies import Gaps, Policies, PolicyOptions
 from gainful.data.rankings import Rankings
 from gainful.data.scores import Scores
 from gainful.engine.scoring import check_ties
-from gainful.errors import check_choice
+from gainful.errors import check_choice, check_count, check_share
 from gainful.io.read import read_qrels
 from gainful.measures import Measure, parse_measures
 from gainful.pages import report

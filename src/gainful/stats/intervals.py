@@ -6,22 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from gainful.errors import GainfulError
+from gainful.errors import check_share
 from gainful.progress import Apply, here
 from gainful.stats.choices import Interval
-from gainful.stats.resample import BLOCK, FloatArray, block_sizes, bootstrap_counts, check_resamples, generator
-from gainful.stats.scale import exponents, largest_of, weighted_sums
+from gainful.stats.resample import (
+    BLOCK,
+    FloatArray,
+    block_sizes,
+    bootstrap_counts,
+    check_resamples,
+    exponents,
+    generator,
+    largest_of,
+    weighted_sums,
+)
 
 # Numbers held at once: all resamples of as many rows as fit, since quantiles need all of a row's.
 _HELD = 1 << 23
 # What rounding may do to a mean, relative to the largest value.
 _ROUNDING = 1e-12
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse a level that is no probability between 0 and 1."""
-    if not 0.0 < confidence < 1.0:
-        raise GainfulError(f"confidence: expected a number between 0 and 1, such as 0.95, got {confidence}")
 
 
 def mean_interval(
@@ -35,7 +38,7 @@ def mean_interval(
 
 def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, FloatArray]:
     """Student's interval of each row's mean, x̄ ± t·s/√n."""
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     n = values.shape[1]
     power = exponents(largest_of(values))
     values = np.ldexp(values, power[:, None])
@@ -51,7 +54,7 @@ def bca_interval(
 
     A row that never varies has an interval of no width.
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     check_resamples(resamples)
     generator(seed)
     power = exponents(largest_of(values))

@@ -25,10 +25,11 @@ from gainful.stats.resample import (
     block_sizes,
     blocks,
     check_resamples,
+    exponents,
     generator,
+    largest_of,
     sign_flips,
 )
-from gainful.stats.scale import exponents, largest_of
 
 IntArray = NDArray[np.int64]
 Number = TypeVar("Number", np.float64, np.int64)

@@ -1,4 +1,4 @@
-"""Seeded resamples, a block at a time: every block can be made again from the seed, whatever the block size."""
+"""Seeded resamples, a block at a time, each made again from the seed whatever its size; sums over what was drawn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_count
 from gainful.progress import track
 
 FloatArray = NDArray[np.float64]
@@ -46,8 +46,7 @@ def blocks(total: int, width: int, label: str) -> Iterator[int]:
 
 def generator(seed: int) -> np.random.Generator:
     """The random numbers that a seed starts; numpy's own error for a bad one would be a traceback."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise GainfulError(f"seed: expected a whole number of at least 0, got {seed}")
+    check_count("seed", seed, least=0)
     return np.random.default_rng(seed)
 
 
@@ -82,9 +81,35 @@ def all_sign_flips(n: int, start: int = 0, stop: int | None = None) -> FloatArra
 
 def check_resamples(resamples: int) -> None:
     """Refuse a number of resamples that gives no answer, or none in a lifetime."""
-    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer):
-        raise GainfulError(f"resamples: expected a whole number, got {resamples!r}")
-    if resamples < 1:
-        raise GainfulError(f"resamples: expected at least 1, got {resamples}")
+    check_count("resamples", resamples)
     if resamples > MOST:
         raise GainfulError(f"resamples: expected at most {MOST:,}, got {resamples:,}")
+
+
+def exponents(largest: FloatArray) -> NDArray[np.int32]:
+    """The powers of two, for `np.ldexp`, by which these come near 1; such a product is exact. 0 for a 0."""
+    return -np.frexp(largest)[1]
+
+
+def largest_of(rows: FloatArray) -> FloatArray:
+    """The largest absolute value of each row."""
+    return np.asarray(np.abs(rows).max(axis=1, initial=0.0), np.float64)
+
+
+def weighted_sums(counts: FloatArray, values: FloatArray) -> FloatArray:
+    """`counts` @ `values`.T, the same to the last bit on any number of threads, which BLAS alone does not give.
+
+    Counts, … × n, are whole numbers of at least 0. The values, rows × n, are taken apart into whole numbers so small
+    that all of their sums are exact; what is left after two such parts is less than a sum of floats could hold.
+
+    >>> weighted_sums(np.array([[1.0, 2.0]]), np.array([[0.1, 0.2], [3.0, 4.0]])).tolist()
+    [[0.5, 11.0]]
+    """
+    most = float(counts.sum(axis=-1).max(initial=1.0))
+    bits = 53 - int(np.ceil(np.log2(max(2.0, most))))
+    power = bits + exponents(largest_of(values))
+    scaled = np.ldexp(values, power[:, None])
+    high = np.rint(scaled)
+    low = np.rint(np.ldexp(scaled - high, bits))
+    total = np.ldexp(counts @ high.T, -power) + np.ldexp(counts @ low.T, -power - bits)
+    return np.asarray(total, np.float64)

@@ -288,7 +288,7 @@ def test_a_topic_that_one_measure_lacks_is_dropped_for_all():
         ({"spread": 95}, r"spread: expected a number between 0 and 1, both excluded, got 95"),
         ({"spread": 1.0}, r"spread: expected a number between 0 and 1, both excluded, got 1.0"),
         ({"p": 1}, r"p: expected a number between 0 and 1, both excluded, got 1"),
-        ({"resamples": 0}, r"resamples: expected at least 1, got 0"),
+        ({"resamples": 0}, r"resamples: expected a whole number of at least 1, got 0"),
         ({"seed": -1}, r"seed: expected a whole number of at least 0, got -1"),
         ({"gaps": "dropp"}, r"gaps: expected one of error, drop, got 'dropp'. Did you mean 'drop'\?"),
     ],

@@ -371,7 +371,7 @@ class TestRefused:
                 "Did you mean 'studentized'?",
             ),
             ({"methods": []}, "methods: expected some of studentized, shifted, sign, t, wilcoxon, tukey, got none"),
-            ({"resamples": 0}, "resamples: expected at least 1, got 0"),
+            ({"resamples": 0}, "resamples: expected a whole number of at least 1, got 0"),
             ({"alpha": 0}, "alpha: expected a number between 0 and 1, both excluded, got 0"),
         ],
     )

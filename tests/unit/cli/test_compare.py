@@ -333,7 +333,7 @@ class TestRefused:
             (("--baseline", "d"), "baseline: expected one of the runs c, a, b, got 'd'."),
             (("--alpha", "5"), "alpha: expected a number between 0 and 1, got 5.0"),
             (("--seed", "-1"), "seed: expected a whole number of at least 0, got -1"),
-            (("--resamples", "0"), "resamples: expected at least 1, got 0"),
+            (("--resamples", "0"), "resamples: expected a whole number of at least 1, got 0"),
         ],
     )
     def test_settings(self, gainful, scores, words, message):

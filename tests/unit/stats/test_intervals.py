@@ -132,14 +132,14 @@ def test_either_by_name():
 class TestRefused:
     @pytest.mark.parametrize("confidence", [0.0, 1.0, 95, float("nan")])
     def test_confidence(self, confidence):
-        message = f"^confidence: expected a number between 0 and 1, such as 0.95, got {confidence}$"
+        message = f"^confidence: expected a number between 0 and 1, both excluded, got {confidence}$"
         with pytest.raises(GainfulError, match=message):
             t_interval(SKEWED, confidence=confidence)
         with pytest.raises(GainfulError, match=message):
             bca_interval(SKEWED, confidence=confidence, resamples=9, seed=0)
 
     def test_resamples_and_seed(self):
-        with pytest.raises(GainfulError, match=r"^resamples: expected at least 1, got 0$"):
+        with pytest.raises(GainfulError, match=r"^resamples: expected a whole number of at least 1, got 0$"):
             bca_interval(SKEWED, confidence=0.9, resamples=0, seed=0)
         with pytest.raises(GainfulError, match=r"^seed: expected a whole number of at least 0, got -1$"):
             bca_interval(SKEWED, confidence=0.9, resamples=9, seed=-1)

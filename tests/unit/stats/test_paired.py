@@ -322,7 +322,7 @@ def test_pairs():
 
 @pytest.mark.parametrize("test", [randomisation, bootstrap, tukey_hsd])
 def test_refused(test):
-    with pytest.raises(GainfulError, match=r"^resamples: expected at least 1, got 0$"):
+    with pytest.raises(GainfulError, match=r"^resamples: expected a whole number of at least 1, got 0$"):
         test(normal(2, 5), resamples=0, seed=0)
     with pytest.raises(GainfulError, match=r"^seed: expected a whole number of at least 0, got -1$"):
         test(normal(2, 5), resamples=9, seed=-1)

@@ -63,17 +63,10 @@ class TestRefused:
         with pytest.raises(GainfulError, match=f"^seed: expected a whole number of at least 0, got {seed}$"):
             generator(seed)
 
-    @pytest.mark.parametrize(("resamples", "message"), [
-        (0, "expected at least 1, got 0"), (-5, "expected at least 1, got -5"),
-        (2.5, "expected a whole number, got 2.5"), (True, "expected a whole number, got True"),
-    ])  # fmt: skip
-    def test_resamples(self, resamples, message):
-        with pytest.raises(GainfulError, match=f"^resamples: {message}$"):
+    @pytest.mark.parametrize("resamples", [0, -5, 2.5, True])
+    def test_resamples(self, resamples):
+        with pytest.raises(GainfulError, match=f"^resamples: expected a whole number of at least 1, got {resamples}$"):
             check_resamples(resamples)
-
-    def test_fewer_than_needed(self):
-        with pytest.raises(GainfulError, match=r"^resamples: expected at least 1, got 0$"):
-            check_resamples(0)
 
     def test_more_than_anybody_waits_for(self):
         check_resamples(10_000_000)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gainful.stats.scale import weighted_sums
+from gainful.stats.resample import weighted_sums
 
 rng = np.random.default_rng(0)
 

@@ -456,7 +456,7 @@ ERRORS = [
         DataError,
         "no discount tells these runs apart better than chance: Φ is 0 at its best. Are the runs copies of each other?",
     ),
-    ({"resamples": 0}, GainfulError, "resamples: expected at least 1, got 0"),
+    ({"resamples": 0}, GainfulError, "resamples: expected a whole number of at least 1, got 0"),
     ({"seed": -1}, GainfulError, "seed: expected a whole number of at least 0, got -1"),
     ({"phi": 1.0}, GainfulError, "phi: expected a number between 0 and 1, both excluded, got 1.0"),
     (

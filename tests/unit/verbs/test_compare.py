@@ -325,8 +325,8 @@ class TestRefused:
             ({"correction": "fdr"}, "correction: expected one of holm, bonferroni, bh, none, got 'fdr'"),
             ({"interval": "percentile"}, "interval: expected one of t, bca, got 'percentile'"),
             ({"gaps": "skip"}, "gaps: expected one of error, drop, got 'skip'"),
-            ({"confidence": 95}, "confidence: expected a number between 0 and 1, such as 0.95, got 95"),
-            ({"resamples": 0}, "resamples: expected at least 1, got 0"),
+            ({"confidence": 95}, "confidence: expected a number between 0 and 1, both excluded, got 95"),
+            ({"resamples": 0}, "resamples: expected a whole number of at least 1, got 0"),
             ({"seed": -1}, "seed: expected a whole number of at least 0, got -1"),
         ],
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gainful.checks import check_share, check_sizes
 from gainful.data.policies import Gaps
+from gainful.errors import check_share, check_sizes
 from gainful.verbs.source import Measures, Options, scores_of, settings_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from gainful.analyses.topics_chart import topics_chart
-from gainful.checks import check_share, check_sizes
-from gainful.errors import check_choice
+from gainful.errors import check_choice, check_share, check_sizes
 from gainful.results import Chart, Note, Result, Settings, beside, of_measure, of_others, plural
 from gainful.stats.anova import reliability_of
 from gainful.stats.resample import FloatArray

@@ -26,14 +26,13 @@ from gainful.analyses.robustness.depletion import (
 from gainful.analyses.robustness.judged import judged_documents
 from gainful.analyses.robustness.result import Robustness
 from gainful.analyses.robustness.verdict import tidy
-from gainful.checks import check_count, check_finite, check_numbers, check_share
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings
 from gainful.data.scores import Scores
 from gainful.engine import open_engine
 from gainful.engine.scoring import check_ties, compute
-from gainful.errors import DataError
+from gainful.errors import DataError, check_count, check_finite, check_numbers, check_share
 from gainful.measures import REGISTRY, Measure, parse_measures
 from gainful.results import Settings, plural
 from gainful.stats.correlation import kendall

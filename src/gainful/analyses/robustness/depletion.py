@@ -14,9 +14,8 @@ from typing import TypeAlias, get_args
 import numpy as np
 
 from gainful.analyses.robustness import Depletion
-from gainful.checks import check_numbers
 from gainful.data.rankings import BoolArray, IntArray, Rankings
-from gainful.errors import DataError, check_choice
+from gainful.errors import DataError, check_choice, check_numbers
 
 # Levels, and where the random numbers of their trial start.
 Sample: TypeAlias = "tuple[tuple[float, ...], np.random.Generator]"

@@ -7,11 +7,10 @@ from typing import Any, Literal, get_args
 
 from gainful.analyses.sensitivity import Method
 from gainful.analyses.sensitivity.result import PairTests, Sensitivity
-from gainful.checks import check_share
 from gainful.data.complete import complete_matrices
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.engine import Work
-from gainful.errors import GainfulError, check_choice
+from gainful.errors import GainfulError, check_choice, check_share
 from gainful.results import Settings
 from gainful.stats.bootstrap import bootstrap
 from gainful.stats.choices import Variant

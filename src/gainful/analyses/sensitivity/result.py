@@ -10,8 +10,7 @@ import polars as pl
 
 from gainful.analyses.sensitivity import Method
 from gainful.charts import level_at, load_altair, sized, tips
-from gainful.checks import check_share
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_share
 from gainful.results import Chart, Note, Result, Settings, listed, percent, plural
 from gainful.stats.paired import IntArray, pairs
 from gainful.stats.resample import FloatArray

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from gainful.analyses.stability import By, Fuzzy
 from gainful.analyses.stability.result import Stability, StabilityCurve
-from gainful.checks import check_sizes
 from gainful.data.complete import CompleteScores, complete_scores
 from gainful.data.scores import Scores
 from gainful.engine import Work
+from gainful.errors import check_sizes
 from gainful.results import Settings
 from gainful.stats.paired import pairs
 from gainful.stats.resample import BLOCK, FloatArray, generator

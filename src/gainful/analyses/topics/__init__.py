@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
-from gainful.checks import check_count, check_share
 from gainful.data.policies import Gaps
-from gainful.errors import GainfulError, check_choice, setting
+from gainful.errors import GainfulError, check_choice, check_count, check_share, setting
 from gainful.verbs.source import Measures, Options, scores_of, settings_of
 
 if TYPE_CHECKING:

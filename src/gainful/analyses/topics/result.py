@@ -11,9 +11,8 @@ import polars as pl
 
 from gainful.analyses.topics.plan import LARGEST, Plan
 from gainful.analyses.topics_chart import topics_chart
-from gainful.checks import check_sizes
 from gainful.data.scores import ScoreMatrix
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_sizes
 from gainful.results import Chart, Note, Result, Settings, of_measure, of_others, plural
 from gainful.stats.paired import pairs
 from gainful.stats.resample import FloatArray

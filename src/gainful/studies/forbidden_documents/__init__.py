@@ -82,9 +82,8 @@ def forbidden_documents(
     """
     from dataclasses import replace
 
-    from gainful.checks import check_count, check_cutoffs, check_finite
     from gainful.data.policies import Policies
-    from gainful.errors import GainfulError
+    from gainful.errors import GainfulError, check_count, check_cutoffs, check_finite
     from gainful.ltrf.data import read_examples
     from gainful.progress import track
     from gainful.results import Settings as Given

@@ -73,8 +73,8 @@ def gain_discount(
     >>> study["Table 1"].frame.columns
     ['collection', 'cutoff', 'zipf', 'linear', 'log2', 'optimal']
     """
-    from gainful.checks import check_count, check_cutoffs, check_share
     from gainful.data.policies import Policies
+    from gainful.errors import check_count, check_cutoffs, check_share
     from gainful.results import Settings
     from gainful.stats.resample import check_resamples
     from gainful.studies.collections import load_collections

@@ -68,9 +68,8 @@ def incomplete_judgments(
     ['collection', 'τ above 0.9', 'bpref', 'infAP', 'nDCG']
     """
     from gainful.analyses.robustness.depletion import checked_levels
-    from gainful.checks import check_count, check_finite, check_share
     from gainful.data.policies import Policies
-    from gainful.errors import GainfulError
+    from gainful.errors import GainfulError, check_count, check_finite, check_share
     from gainful.results import Settings
     from gainful.studies.collections import load_collections
     from gainful.studies.exhibits import absences

@@ -61,8 +61,8 @@ def negative_labels(
     >>> study["Table 2b"].frame.columns
     ['collection', 'cutoff', 'nDCGorg ~ nDCG0', 'nDCGorg ~ nDCGmin', 'nDCG0 ~ nDCGmin']
     """
-    from gainful.checks import check_count, check_cutoffs
     from gainful.data.policies import Policies
+    from gainful.errors import check_count, check_cutoffs
     from gainful.results import Settings
     from gainful.stats.resample import check_resamples
     from gainful.studies.collections import load_collections

@@ -10,12 +10,11 @@ import numpy as np
 
 from gainful.analyses.reliability import reliability
 from gainful.analyses.sensitivity import sensitivity
-from gainful.checks import check_count, check_cutoffs, check_share
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.data.scores import Scores, Summary
-from gainful.errors import DataError, GainfulError, check_choice
+from gainful.errors import DataError, GainfulError, check_choice, check_count, check_cutoffs, check_share
 from gainful.measures import REGISTRY, Measure
 from gainful.measures.grammar import parse_value
 from gainful.progress import track

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gainful.checks import check_count, is_number
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
-from gainful.errors import DataError, GainfulError, MeasureError, setting
+from gainful.errors import DataError, GainfulError, MeasureError, check_count, check_share, is_number, setting
 from gainful.io.read import read_run
 from gainful.measures import Measure, parse_measure
 from gainful.results import Settings, plural
-from gainful.stats.intervals import check_confidence
 from gainful.stats.resample import check_resamples
 from gainful.tune.threshold import ThresholdOptions
 from gainful.tune.threshold.choose import CLOSE, Rule, bootstrap, bound, cross_validate, order_interval
@@ -165,7 +163,7 @@ def check_limits(given: Mapping[str, Any]) -> None:
         raise GainfulError(f"max_forbidden: expected a share from 0 to 1, got {most!r}")
     if risk is not None and not (is_number(risk) and 0.0 < risk < 1.0):
         raise GainfulError(f"risk: expected a share between 0 and 1, got {risk!r}")
-    check_confidence(given["confidence"])
+    check_share("confidence", given["confidence"])
     check_count("folds", given["folds"], least=2)
     check_count("repeats", given["repeats"])
     check_resamples(given["resamples"])

@@ -11,7 +11,7 @@ import polars as pl
 from gainful.data.policies import Duplicates
 from gainful.data.run import Run
 from gainful.errors import DataError, DuplicateError, GainfulError, setting
-from gainful.measures.files import read_json, shortened
+from gainful.measures.grammar import read_json, shortened
 from gainful.tune.threshold.result import KIND, Threshold
 
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from gainful.data.complete import complete_matrices
 from gainful.data.scores import ScoreMatrix, Scores
-from gainful.errors import check_choice, setting
+from gainful.errors import check_choice, check_share, setting
 from gainful.progress import Apply
 from gainful.results import Note, Settings
 from gainful.stats.bootstrap import bootstrap
 from gainful.stats.choices import Correction, Interval, Test
-from gainful.stats.intervals import check_confidence, mean_interval
+from gainful.stats.intervals import mean_interval
 from gainful.stats.paired import (
     corrected,
     pairs,
@@ -40,7 +40,7 @@ def check(
     for name, (value, kind) in chosen.items():
         check_choice(name, value, get_args(kind))
     checked_alpha(alpha)
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     check_resamples(resamples)
     generator(seed)
 
