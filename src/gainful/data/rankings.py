@@ -124,8 +124,8 @@ class Rankings:
 
     def of_grade(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Per hit, the entry of `values` (one per grade); 0 or False where the document is not judged."""
-        # Grade -1 reads the extra last entry: unjudged needs no branch.
-        return with_zero(values)[self.grade]
+        # Grade -1 reads the extra last entry: unjudged needs no branch. Pools are shorter than what runs find in them.
+        return with_zero(values)[self.pool_grade][self.document]
 
     def relevant(self, rel: float) -> BoolArray:
         """Per hit, whether its label reaches `rel`."""
@@ -162,11 +162,15 @@ class Rankings:
         counts = np.bincount(cell, minlength=len(self.grades) * depth).reshape(len(self.grades), depth)
         return counts / max(self.n_rows, 1)
 
+    def first_hit(self) -> IntArray:
+        """Per row, the number of its first hit, or of the one that would follow it."""
+        return np.searchsorted(self.row, np.arange(self.n_rows))
+
     def count_before(self, chosen: BoolArray, at: IntArray | None = None) -> IntArray:
         """Per hit (of those `at` these places, if given), how many of the `chosen` hits of its row rank above it."""
         running = np.zeros(len(chosen) + 1, np.int64)
         np.cumsum(chosen, out=running[1:])
-        above = running[np.searchsorted(self.row, np.arange(self.n_rows))]  # per row, those of all rows before it
+        above = running[self.first_hit()]  # per row, those of all rows before it
         return running[:-1] - above[self.row] if at is None else running[at] - above[self.row[at]]
 
     def with_hits(self, at: IntArray | BoolArray | slice) -> Rankings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gainful.data.rankings import BoolArray, FloatArray, Rankings
+from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings
 from gainful.measures.binary import ratio, relevant_in_pool
 from gainful.measures.parameters import Negatives, Rel
 from gainful.measures.registry import measure
@@ -19,6 +19,18 @@ def _nonrelevant(rankings: Rankings, rel: float, negatives: str) -> BoolArray:
     return low & (rankings.grades >= 0) if negatives == "unjudged" else low
 
 
+def _judged_above(rankings: Rankings, rel: float, low: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The relevant hits; and of each, how many relevant ones and ones of the grades in `low` rank above it."""
+    kind = np.append(np.where(rankings.grades >= rel, 2, low), 0).astype(np.int8)[rankings.pool_grade]
+    hits = kind[rankings.document]
+    judged = np.flatnonzero(hits)  # few, where judgments are a sample
+    at = np.flatnonzero(hits[judged] == 2)
+    found, begin = judged[at], rankings.first_hit()
+    row = rankings.row[found]
+    good = np.arange(len(found)) - np.searchsorted(found, begin)[row]
+    return found, good, at - np.searchsorted(judged, begin)[row] - good
+
+
 @measure("bpref", cite="buckley2004")
 def bpref(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrelevant") -> FloatArray:
     """Binary preference: how seldom judged nonrelevant documents rank above relevant ones.
@@ -28,10 +40,9 @@ def bpref(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrele
     documents play no part. `negatives`: whether a negative label is judged nonrelevant, or (as in trec_eval)
     not judged. Undefined if R = 0.
     """
-    found = np.flatnonzero(rankings.relevant(rel))
     low = _nonrelevant(rankings, rel, negatives)
+    found, _, above = _judged_above(rankings, rel, low)
     pool, others = relevant_in_pool(rankings, rel), rankings.pool_sum(low)
-    above = rankings.count_before(rankings.of_grade(low), found)
     row = rankings.row[found]
     limit = pool[row]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -49,12 +60,8 @@ def inferred_ap(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "n
     null labels in the qrels. `negatives`: whether a negative label is judged nonrelevant, or (as in trec_eval)
     pooled but unjudged. Undefined if R = 0.
     """
-    relevant = rankings.relevant(rel)
-    found = np.flatnonzero(relevant)
-    good = rankings.count_before(relevant, found)
-    bad = rankings.count_before(rankings.of_grade(_nonrelevant(rankings, rel, negatives)), found)
-    pooled = rankings.count_before(np.ones(len(rankings.rank), np.bool_), found)
-    rank = rankings.rank[found]
+    found, good, bad = _judged_above(rankings, rel, _nonrelevant(rankings, rel, negatives))
+    rank, pooled = rankings.rank[found], found - rankings.first_hit()[rankings.row[found]]
     share = (good + _EPSILON) / (good + bad + 2 * _EPSILON)
     expected = np.where(rank == 1, 1.0, (1.0 + pooled * share) / rank)
     return ratio(rankings.sum(expected, found), relevant_in_pool(rankings, rel))

@@ -726,3 +726,19 @@ class TestRankings:
     def test_options_of_tables(self):
         with pytest.raises(TypeError, match=r"^unexpected keyword 'lower_is_better'; expected a parameter"):
             gf.robustness(QRELS, RUNS, lower_is_better=["AP"])
+
+
+@pytest.mark.parametrize("ties", ["trec", "expected"])
+@pytest.mark.parametrize("depletion", ["stratified", "depth", "leave-one-out"])
+def test_hits_below_a_cutoff_change_nothing(ties, depletion, monkeypatch):
+    """Scores that are rounded, so that groups of ties reach across the cutoffs."""
+    made = gf.simulate(topics=6, systems=5, depth=40, seed=3)
+    runs = [gf.Run(run.frame.with_columns(pl.col("score").round(0)), run.name) for run in made.runs]
+    measures = ["nDCG@3", "nDCGf@7", "P@7", "RBP@3", "Forbidden@5", *(["infAP", "AP@7"] if ties == "trec" else [])]
+
+    def found() -> bytes:
+        return gf.robustness(made.qrels, runs, measures, depletion=depletion, trials=2, ties=ties).scores.tobytes()
+
+    shallow = found()
+    monkeypatch.setattr("gainful.analyses.robustness.compute._SHALLOW", 0)
+    assert found() == shallow

@@ -41,6 +41,8 @@ from gainful.verbs.source import LATE_POLICIES, check_options, policies_of, rank
 
 # More levels at once take more memory than they save time.
 MOST_THREADS = 8
+# Measures that look no deeper are computed from the hits down to there: few of all, again and again.
+_SHALLOW = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,12 +62,31 @@ class Scorer:
     measures: tuple[Measure, ...]
     policies: Policies
 
-    def score(self, rankings: Rankings) -> Scores:
+    def views(self, rankings: Rankings) -> tuple[Rankings, ...]:
+        """The same rankings, down to each depth that some measures look to."""
+        return tuple(
+            rankings if depth is None else rankings.with_hits(np.flatnonzero(rankings.tie_first <= depth))
+            for depth in self._depths()
+        )
+
+    def _depths(self) -> dict[int | None, None]:
+        return dict.fromkeys(map(self._depth, self.measures))
+
+    def _depth(self, measure: Measure) -> int | None:
+        cutoff = measure.cutoff
+        deep = self.policies.unjudged == "condensed" or _foreign(measure)
+        return None if deep or cutoff is None or cutoff > _SHALLOW else cutoff
+
+    def score(self, views: Sequence[Rankings]) -> Scores:
         """All measures; those that make nothing of pooled documents without a judgment never get to see them."""
         if self.policies.unjudged == "condensed":
-            return compute(rankings.condensed(), list(self.measures), self.policies)
-        slim = judged_only(rankings)
-        parts = [compute(rankings if _sees_pool(m) else slim, [m], self.policies) for m in self.measures]
+            return compute(views[0].condensed(), list(self.measures), self.policies)
+        seen = dict(zip(self._depths(), views, strict=True))
+        slim = {depth: judged_only(view) for depth, view in seen.items()}
+        parts = [
+            compute((seen if _sees_pool(measure) else slim)[self._depth(measure)], [measure], self.policies)
+            for measure in self.measures
+        ]
         return replace(
             parts[0],
             values=np.concatenate([part.values for part in parts]),
@@ -82,6 +103,7 @@ class Experiment:
     """What all trials share."""
 
     rankings: Rankings  # under all judgments, unjudged documents holding their ranks
+    views: tuple[Rankings, ...]  # as the scorer wants them
     # As for `gainful.robustness`.
     depletion: Depletion
     rel: float
@@ -102,7 +124,7 @@ class Experiment:
 
         def outcome(mask: BoolArray) -> Outcome:
             left = int((mask & (self.rankings.pool_grade >= 0)).sum())
-            return self._compared(self.scorer.score(take(self.rankings, mask)), left)
+            return self._compared(self.scorer.score([take(view, mask) for view in self.views]), left)
 
         if self.threads == 1 or len(kept) == 1:
             return [outcome(mask) for mask in kept]
@@ -115,7 +137,7 @@ class Experiment:
         judged = self.rankings.pool_grade >= 0
         owner = only_contributor(self.rankings, depth)
         parts = [
-            self.scorer.score(unpool(self.rankings.only([name]), owner != system))
+            self.scorer.score([unpool(view.only([name]), owner != system) for view in self.views])
             for system, name in enumerate(self.rankings.systems)
         ]
         together = replace(
@@ -151,7 +173,7 @@ def depleted(
 
     first, second = draw_pairs(len(rankings.systems), given["pairs"], rng)
     scorer = Scorer(measures=tuple(chosen), policies=policies)
-    full = replace(scorer.score(rankings), run_notes=notes_of(rankings))
+    full = replace(scorer.score(scorer.views(rankings)), run_notes=notes_of(rankings))
     reach = judged_documents(rankings)
     # What nobody asks for any more would have to go to every worker.
     rankings = replace(rankings, pool_doc=rankings.pool_doc.clear(), documents=0, listed=None, scores=None, tied=None)
@@ -164,6 +186,7 @@ def depleted(
     engine = options.get("engine", "local")
     experiment = Experiment(
         rankings=rankings,
+        views=scorer.views(rankings),
         depletion=depletion,
         rel=rel,
         scorer=scorer,
@@ -268,4 +291,9 @@ def _taus(depleted: FloatArray, full: FloatArray) -> FloatArray:
 
 def _sees_pool(measure: Measure) -> bool:
     """Whether a document that is pooled but not judged may differ from any other to it; foreign measures might."""
-    return measure.definition.name == "infAP" or not measure.definition.function.__module__.startswith("gainful.")
+    return measure.definition.name == "infAP" or _foreign(measure)
+
+
+def _foreign(measure: Measure) -> bool:
+    """Whether it is of another package, so that what it looks at is not known."""
+    return not measure.definition.function.__module__.startswith("gainful.")

@@ -47,7 +47,7 @@ def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
 
 def judged_only(rankings: Rankings) -> Rankings:
     """The same ranks without the hits that have no judgment: they become gaps, as documents outside the pool are."""
-    return rankings.with_hits(np.flatnonzero(rankings.grade >= 0))
+    return rankings.with_hits(np.flatnonzero((rankings.pool_grade >= 0)[rankings.document]))
 
 
 def stratified(rankings: Rankings, shares: Sequence[float], rel: float, rng: np.random.Generator) -> BoolArray:
