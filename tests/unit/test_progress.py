@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from gainful.cli.progress import bars
+from gainful.cli.call import bars
 from gainful.progress import track, tracked_by
 
 

@@ -5,19 +5,27 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gainful.cli.output import STDOUT, check_targets, chosen_format, emit, note, paragraph, printed
-from gainful.cli.progress import bars, reading
 from gainful.engine import Dask
 from gainful.errors import DataError, GainfulError, MeasureError
+from gainful.progress import tracked_by
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from gainful.data.run import LargeRun, RawRun, Run
     from gainful.results import Result
+
+T = TypeVar("T")
+# Fewer files are read before a bar would have been noticed.
+_MANY = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,3 +176,50 @@ def _flat(value: Any) -> Iterator[Any]:
             yield from _flat(inner)
     else:
         yield value
+
+
+@contextmanager
+def reading(runs: list[str], *, here: bool) -> Iterator[Iterable[str] | Iterable[Run | RawRun | LargeRun]]:
+    """The runs to hand on: as given, or counted by a bar while they are read `here`."""
+    countable = all(Path(run).is_file() for run in runs)  # a folder or a pattern may hold any number
+    if not here or (countable and len(runs) < _MANY) or not sys.stderr.isatty():
+        yield runs
+        return
+    from gainful.io.read import iterate_runs
+
+    with _bar() as bar:
+        yield bar.track(
+            iterate_runs(runs, raw=True), total=len(runs) if countable else None, description="Reading runs"
+        )
+
+
+@contextmanager
+def bars() -> Iterator[None]:
+    """Show how far the work inside is, for all that `gainful.progress.track` is told."""
+    if not sys.stderr.isatty():
+        yield
+        return
+
+    active: list[str] = []
+
+    def shown(steps: Iterable[T], total: int, label: str) -> Iterable[T]:
+        if total < 2 or active:  # work within work has no bar of its own
+            yield from steps
+            return
+        active.append(label)
+        try:
+            with _bar() as bar:
+                yield from bar.track(steps, total=total, description=label)
+        finally:
+            active.pop()
+
+    with tracked_by(shown):
+        yield
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

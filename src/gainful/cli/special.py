@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gainful.cli.call import Call, refuse_measures
+from gainful.cli.call import Call, bars, refuse_measures
 from gainful.cli.output import as_csv, as_json, check_targets, chosen_format, emit, note, on_terminal, paragraph
 from gainful.errors import DataError, GainfulError
 from gainful.results import plural
@@ -283,7 +283,6 @@ def score(call: Call, *, output: Path) -> None:
         Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
         .gz, .zst, .bz2 and .xz may follow.
     """
-    from gainful.cli.progress import bars
     from gainful.io.write import write_run
     from gainful.ltrf.data import read_examples
 

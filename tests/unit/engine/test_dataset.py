@@ -11,8 +11,7 @@ import pytest
 import gainful as gf
 from gainful.data.policies import Policies
 from gainful.engine import Local, cluster
-from gainful.engine.dataset import Group, groups_of, put_together, score_group
-from gainful.engine.evaluation import score_all
+from gainful.engine.evaluation import Group, groups_of, put_together, score_all, score_group
 from gainful.engine.scoring import Job
 from gainful.errors import DataError, GainfulError, PolicyError
 from gainful.io.read import entries_of

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from gainful.analyses.topics_chart import topics_chart
+from gainful.charts import topics_chart
 from gainful.errors import check_choice, check_share, check_sizes
 from gainful.results import Chart, Note, Result, Settings, beside, of_measure, of_others, plural
 from gainful.stats.anova import reliability_of

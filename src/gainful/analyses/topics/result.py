@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from gainful.analyses.topics.plan import LARGEST, Plan
-from gainful.analyses.topics_chart import topics_chart
+from gainful.charts import topics_chart
 from gainful.data.scores import ScoreMatrix
 from gainful.errors import GainfulError, check_sizes
 from gainful.results import Chart, Note, Result, Settings, of_measure, of_others, plural
