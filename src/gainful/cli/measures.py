@@ -46,8 +46,12 @@ def measures(
         case "csv":
             columns = ("name", "signature", "summary", "better", "reference")
             text = as_csv(columns, ([str(entry[column]) for column in columns] for entry in entries))
+        case _ if name is not None:
+            text = _page(found[0])
         case _:
-            text = _page(found[0]) if name is not None else _listing(entries).text(terminal=on_terminal(output))
+            headers = {"signature": "measure", "summary": "what it is", "better": "better", "cite": "reference"}
+            data = {key: [str(entry[key]) for entry in entries] for key in headers}
+            text = Table.of("measures", data, headers, prose=True).text(terminal=on_terminal(output))
     emit(text, output)
     for problem in problems:
         note(f"note: {problem}")
@@ -90,14 +94,6 @@ def describe(definition: Definition) -> dict[str, object]:
         "presets": {label: dict(fixed) for label, (target, fixed) in PRESETS.items() if target == definition.name},
         "description": definition.doc,
     }
-
-
-def _listing(entries: list[dict[str, object]]) -> Table:
-    import polars as pl
-
-    headers = {"signature": "measure", "summary": "what it is", "better": "better", "cite": "reference"}
-    frame = pl.DataFrame({name: [str(entry[name]) for entry in entries] for name in headers})
-    return Table.of("measures", frame, headers, prose=True)
 
 
 def _page(definition: Definition) -> str:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
@@ -40,8 +40,8 @@ def chosen_format(format: Format | None, output: Path | None) -> Format:
     return _BY_SUFFIX[suffix]
 
 
-def printed(result: Result, format: Format | None, output: Path | None = None) -> str:
-    """A result in a format: its verdict and compact tables, or all of its numbers."""
+def printed(result: Result, format: Format | None, output: Path | None = None, tables: Any = None) -> str:
+    """A result in a format: its verdict and compact tables, or others of its tables, or all of its numbers."""
     match chosen_format(format, output):
         case "csv":
             frame = result.to_frame()
@@ -49,10 +49,10 @@ def printed(result: Result, format: Format | None, output: Path | None = None) -
         case "json":
             return as_json(result.to_dict())
         case "latex":
-            return "\n".join(table.latex() for table in result.compact())
+            return "\n".join(table.latex() for table in tables or result.compact())
         case _:
-            tables = [table.text(terminal=on_terminal(output)) for table in result.compact()]
-            return "\n".join([*paragraph(result.verdict()), *tables])
+            texts = [table.text(terminal=on_terminal(output)) for table in tables or result.compact()]
+            return "\n".join([*paragraph(result.verdict()), *texts])
 
 
 def paragraph(text: str) -> list[str]:

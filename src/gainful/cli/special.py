@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from gainful.cli.call import Call, bars, refuse_measures
-from gainful.cli.output import as_csv, as_json, check_targets, chosen_format, emit, note, on_terminal, paragraph
+from gainful.cli.output import (
+    as_csv,
+    as_json,
+    check_targets,
+    chosen_format,
+    emit,
+    note,
+    on_terminal,
+    paragraph,
+    printed,
+)
 from gainful.errors import DataError, GainfulError
 from gainful.results import plural
 
@@ -118,10 +128,7 @@ def _with_movers(call: Call, found: Comparison, most: int) -> str:
             return as_json({"movers": rows, **found.to_dict()})
         case shape:
             shown = (*(table for table in found.compact() if table.name != "movers"), *(tables if most else ()))
-            if shape == "latex":
-                return "\n".join(table.latex() for table in shown)
-            parts = [table.text(terminal=on_terminal(output)) for table in shown]
-            return "\n".join([*paragraph(found.verdict()), *parts])
+            return printed(found, shape, output, shown)
 
 
 def explain(call: Call, *, topic: str | None = None) -> None:

@@ -61,7 +61,12 @@ def _complete(matrix: ScoreMatrix, gaps: Gaps, remedy: str) -> ScoreMatrix:
     absent = np.isnan(matrix.values)
     if absent.any():
         if gaps == "error":
-            raise DataError(f"{_where(matrix, absent)}: {remedy}")
+            system, topic = (int(at[0]) for at in np.nonzero(absent))
+            others = f" (and {absent.sum() - 1} more)" if absent.sum() > 1 else ""
+            raise DataError(
+                f"{matrix.measure}: run {matrix.systems[system]!r} has no score for topic {matrix.topics[topic]!r}"
+                f"{others}, but runs are compared on the same topics: {remedy}"
+            )
         kept = np.flatnonzero(~absent.any(axis=0))
         topics = tuple(matrix.topics[t] for t in kept)
         matrix = replace(matrix, values=matrix.values[:, kept], topics=topics)
@@ -77,16 +82,6 @@ def _complete(matrix: ScoreMatrix, gaps: Gaps, remedy: str) -> ScoreMatrix:
             "take smaller gains, or nDCG"
         )
     return matrix
-
-
-def _where(matrix: ScoreMatrix, absent: np.typing.NDArray[np.bool_]) -> str:
-    system, topic = (int(at[0]) for at in np.nonzero(absent))
-    more = int(absent.sum()) - 1
-    others = f" (and {more} more)" if more else ""
-    return (
-        f"{matrix.measure}: run {matrix.systems[system]!r} has no score for topic {matrix.topics[topic]!r}{others}, "
-        "but runs are compared on the same topics"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -71,17 +71,11 @@ def take_apart(rankings: Rankings, row: int, measure: Measure) -> dict[str, Any]
     }
 
 
-def _returned(rankings: Rankings, row: int) -> pl.Series:
-    """The documents of a row by rank."""
-    listed = rankings.listed
-    if listed is None:
-        raise DataError("expected rankings that list their documents")
-    first, end = np.searchsorted(listed.row, [row, row + 1])
-    return listed.doc_id.slice(first, end - first)
-
-
 def _steps(rankings: Rankings, row: int, found: Contributions, last: int) -> pl.DataFrame:
-    documents = _returned(rankings, row).head(last)
+    if rankings.listed is None:
+        raise DataError("expected rankings that list their documents")
+    first, end = np.searchsorted(rankings.listed.row, [row, row + 1])
+    documents = rankings.listed.doc_id.slice(first, end - first).head(last)
     there = by_rank(rankings, row, last, np.arange(1, len(rankings.grades) + 1))
     columns: dict[str, pl.Series | FloatArray | IntArray] = {
         "rank": np.arange(1, last + 1),
