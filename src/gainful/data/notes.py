@@ -58,11 +58,7 @@ def run_notes(
     policies: Policies,
     noticed: Sequence[Note],
 ) -> tuple[Note, ...]:
-    """What must be known of runs before their scores are read.
-
-    `present` is systems × topics; `strangers` are, per system, one of its topics without judgments, if it has any;
-    `noticed` is what was noticed when the runs were read.
-    """
+    """What must be known of runs before scores are read; `strangers`: of each, a topic without judgments, if any."""
     return (
         *_no_topic(systems, topics, present, strangers),
         *noticed,

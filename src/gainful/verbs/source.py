@@ -51,11 +51,7 @@ def policies_of(options: Mapping[str, Any], **usual: Any) -> Policies:
 
 
 def scores_of(source: Any, runs: Any, measures: Measures, options: Options) -> Scores:
-    """The scores that a function was given, or those of the rankings, or of the judgments and runs.
-
-    `source` is `Scores`, `ScoreMatrix`, an array of runs × topics, a table or its file, with measures or without; or
-    `Rankings` and measures; or judgments, runs and measures.
-    """
+    """The scores of what a function was given: scores in any form, rankings and measures, or judgments and runs."""
     from gainful.data.rankings import Rankings
     from gainful.data.scores import ScoreMatrix, Scores
     from gainful.measures import Measure
