@@ -162,7 +162,7 @@ def compare_losses(data: Any, validation: Any, test: Any, given: Mapping[str, An
         raise GainfulError("losses: expected at least one, got none")
     for loss in losses:
         check_choice("loss", loss, LOSSES)
-    splits = prepare(data, validation, test, gains=given["gains"], cutoff=cutoff, seed=seed, need_test=True)
+    splits = prepare(data, validation, test, given, need_test=True)
     unseen = splits.test
     if unseen is None:
         raise DataError("expected test queries, got none")
@@ -208,9 +208,7 @@ def _trained(
             raise DataError(f"{kept}: has another f-ranker ({differing(known, wanted)}): choose another folder")
         return ranker, None
     started = time.perf_counter()
-    checkpoints = None
-    if kept is not None and splits.train.kind == "text":
-        checkpoints = kept.with_name(f"{loss}.training")
+    checkpoints = kept.with_name(f"{loss}.training") if kept is not None and splits.train.kind == "text" else None
     ranker = train_on(
         splits._replace(test=None), loss, cutoff=cutoff, checkpoints=checkpoints, seed=seed, settings=settings
     )

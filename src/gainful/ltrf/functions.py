@@ -83,7 +83,7 @@ def train(
     from gainful.ltrf.training import prepare, train_on
 
     check_choice("loss", loss, LOSSES)
-    splits = prepare(data, validation, test, gains=gains, cutoff=cutoff, seed=seed)
+    splits = prepare(data, validation, test, {"gains": gains, "cutoff": cutoff, "seed": seed})
     return train_on(splits, loss, cutoff=cutoff, risk=risk, checkpoints=checkpoints, seed=seed, settings=settings)
 
 

@@ -230,13 +230,9 @@ class FRanker(Result):
             raise GainfulError(f"{bayes} needs an ordinal loss (ordinal, weighted-ordinal), got {self.loss}")
         outputs = self._outputs(examples)
         self._scored(examples, outputs)  # refuses what are no numbers
-        found = expected_gains(
-            self.scale,
-            self.calibration.chances(outputs.reshape(len(examples), -1)),
-            examples.sizes,
-            cutoff=self.cutoff,
-            streams=streams(examples.frame["query_id"], examples.doc_ids, seed=self.settings["seed"]),
-        )
+        chances = self.calibration.chances(outputs.reshape(len(examples), -1))
+        starts = streams(examples.frame["query_id"], examples.doc_ids, seed=self.settings["seed"])
+        found = expected_gains(self.scale, chances, examples.sizes, cutoff=self.cutoff, streams=starts)
         return found.astype(np.float32).astype(np.float64)
 
 

@@ -112,7 +112,7 @@ def search(data: Any, validation: Any, test: Any, given: Mapping[str, Any]) -> S
     for name in ("batch_sizes", "leaf_counts"):
         if not given[name]:
             raise GainfulError(f"{name}: expected at least one, got none")
-    splits = prepare(data, validation, test, gains=given["gains"], cutoff=cutoff, seed=seed)
+    splits = prepare(data, validation, test, given)
     kind = splits.train.kind
     size, sizes = _SIZE[kind], given["batch_sizes" if kind == "text" else "leaf_counts"]
     rng = np.random.default_rng(seed)

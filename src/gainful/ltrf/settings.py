@@ -17,15 +17,8 @@ LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambda
 # What holds where nothing is said, and with that what each kind knows.
 _DEFAULTS: dict[Kind, dict[str, Any]] = {
     "text": {
-        "learning_rate": 2e-5,
-        "patience": 2,
-        "gamma": 1.0,
-        "model": "distilbert-base-uncased",
-        "epochs": 3,
-        "batch_size": 16,
-        "max_docs": 3,
-        "max_length": 256,
-        "device": None,
+        **{"learning_rate": 2e-5, "patience": 2, "gamma": 1.0, "model": "distilbert-base-uncased", "epochs": 3},
+        **{"batch_size": 16, "max_docs": 3, "max_length": 256, "device": None},
     },
     "features": {"learning_rate": 0.05, "patience": 50, "gamma": 1.0, "rounds": 500, "leaves": 31},
 }

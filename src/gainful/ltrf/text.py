@@ -221,12 +221,7 @@ def _trainer(
         len(data), settings.train_batch_size * settings.world_size, arguments["num_train_epochs"]
     )
     return CrossEncoderTrainer(
-        model=encoder,
-        args=settings,
-        train_dataset=data,
-        loss=loss,
-        evaluator=_selection(measured),
-        callbacks=callbacks,
+        model=encoder, args=settings, train_dataset=data, loss=loss, evaluator=_selection(measured), callbacks=callbacks
     )
 
 

@@ -39,19 +39,11 @@ class Splits(NamedTuple):
     scale: Scale
 
 
-def prepare(
-    data: Any,
-    validation: Any,
-    test: Any,
-    *,
-    gains: Mapping[float, float] | str | None,
-    cutoff: int,
-    seed: int,
-    need_test: bool = False,
-) -> Splits:
+def prepare(data: Any, validation: Any, test: Any, given: Mapping[str, Any], *, need_test: bool = False) -> Splits:
     """Read, split and check all before a training; `need_test` also where validation queries are given."""
-    if cutoff < 1:
-        raise GainfulError(f"cutoff: expected at least 1, got {cutoff}")
+    seed = given["seed"]
+    if given["cutoff"] < 1:
+        raise GainfulError(f"cutoff: expected at least 1, got {given['cutoff']}")
     if seed < 0:
         raise GainfulError(f"seed: expected a number of at least 0, got {seed}")
     examples = read_examples(data)
@@ -65,7 +57,7 @@ def prepare(
         examples, held = examples.split((learnt / (learnt + chosen), chosen / (learnt + chosen)), seed=seed)
     elif unseen is None and need_test:
         examples, unseen = examples.split((1.0 - last, last), seed=seed)
-    scale = read_scale(gains, examples.labels)
+    scale = read_scale(given["gains"], examples.labels)
     for part in (examples, held, unseen):
         if part is None:
             continue
@@ -194,21 +186,17 @@ def tested(ranker: FRanker, test: Examples) -> FRanker:
     return replace(ranker, test=dict(zip(scores.measures, scores.summary()[:, 0].tolist(), strict=True)))
 
 
-def measures(scale: Scale, cutoff: int) -> list[str]:
-    """The columns of the table: on judgments that are gains, good is what has a gain above 0."""
-    good = min((gain for gain in scale.gains if gain > 0), default=1.0)
-    shown = [f"{name}@{cutoff}" for name in ("nDCGf", "nDCG0", "nDCGmin", "Forbidden")]
-    return [*shown, f"FilteredGood(rel={good!r})", "Empty"]
-
-
 def evaluate_examples(examples: Examples, runs: Iterable[Run], scale: Scale, cutoff: int) -> Scores:
     """Score runs against the gains of examples; a query of which nothing is shown is an empty list."""
+    good = min((gain for gain in scale.gains if gain > 0), default=1.0)
+    shown = [f"{name}@{cutoff}" for name in ("nDCGf", "nDCG0", "nDCGmin", "Forbidden")]
+    measures = [*shown, f"FilteredGood(rel={good!r})", "Empty"]
     with warnings.catch_warnings():
         # Baselines are empty or shuffled on purpose.
         warnings.simplefilter("ignore", GainfulWarning)
-        scores = evaluate(examples.qrels(scale), list(runs), measures(scale, cutoff), missing="empty")
+        scores = evaluate(examples.qrels(scale), list(runs), measures, missing="empty")
     # nDCG0 is nDCG by its other name, and what is good was said by the gains.
-    return replace(scores, measures=tuple(name.partition("(")[0] for name in measures(scale, cutoff)), spellings={})
+    return replace(scores, measures=tuple(name.partition("(")[0] for name in measures), spellings={})
 
 
 def _halves(validation: Examples, risk: float, seed: int) -> tuple[Examples, Examples]:

@@ -96,19 +96,14 @@ def read(qrels: Any, runs: Any, measures: Measures, options: PolicyOptions, give
     scores = evaluate(rankings, chosen, **options)
     judgments = int((rankings.pool_grade >= 0).sum())
     counts = f"{plural(len(scores.systems), 'run')}, {plural(len(scores.topics), 'topic')}, "
+    data = f"{counts}{plural(judgments, 'judgment')}; {', '.join(scores.measures)}"
     return Inputs(
         name=name,
         joined=joined,
         rankings=rankings,
         measures=chosen,
         scores=scores,
-        settings=Settings.of(
-            report,
-            given,
-            data=f"{counts}{plural(judgments, 'judgment')}; {', '.join(scores.measures)}",
-            policies=scores.policies,
-            notes=scores.notes(),
-        ),
+        settings=Settings.of(report, given, data=data, policies=scores.policies, notes=scores.notes()),
         sources=sources,
     )
 

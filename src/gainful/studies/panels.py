@@ -56,9 +56,7 @@ def panels(
     band: tuple[str, str] | None = None,
     tooltip: Sequence[str] = (),
 ) -> Chart:
-    """Draw lines or dots of a long frame: one panel per collection.
-
-    With `column`, a row of panels, one per value of it.
+    """Draw lines or dots of a long frame: one panel per collection, with `column` a row of them, one per value of it.
 
     Colours and dashes tell apart what is in `by`, in the order of `names`. Where `titled`, titles say what a legend
     would. A `level` line, the line x = y (`diagonal`) and a `band` between two columns stand behind; `tooltip` has more

@@ -60,14 +60,8 @@ def learn(examples: Examples, given: Mapping[str, Any]) -> Learnt:
             f"{examples.name}: expected a label with a gain below 0, so that there is something to filter, got {scale}"
         )
     train, validation, test = examples.split(seed=given["seed"])
-    found = compare(
-        train,
-        validation=validation,
-        test=test,
-        gains=gains,
-        cutoff=CUTOFF,
-        **{name: given[name] for name in ("losses", "seed", "settings")},
-    )
+    how = {name: given[name] for name in ("losses", "seed", "settings")}
+    found = compare(train, validation=validation, test=test, gains=gains, cutoff=CUTOFF, **how)
     alone = _alone(examples, scale)
     lacking = {} if len(alone) else {"Table 6": f"{name} has no topic with a single document that has a gain"}
     return Learnt(

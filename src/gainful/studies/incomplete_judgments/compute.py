@@ -87,13 +87,10 @@ def find(one: StudyCollection, settings: Settings) -> IncompleteJudgments:
         return IncompleteJudgments(one=one, used=used, depleted=None, lacking=lacking)
     rel = settings["rel"]
     of = "" if rel == 1 else f"(rel={rel!r})"
+    weights = tuple(dict.fromkeys((1.0, *settings["weights"])))  # 1 is binary
+    chosen = {name: settings[name] for name in ("levels", "trials", "rel", "pairs", "alpha", "seed")}
     with named(one.name):
-        found = robustness(
-            used.source,
-            [f"bpref{of}", f"infAP{of}"],
-            weights=tuple(dict.fromkeys((1.0, *settings["weights"]))),  # 1 is binary
-            **{name: settings[name] for name in ("levels", "trials", "rel", "pairs", "alpha", "seed")},
-        )
+        found = robustness(used.source, [f"bpref{of}", f"infAP{of}"], weights=weights, **chosen)
     return IncompleteJudgments(
         one=one, used=used, depleted=Depleted(name=one.name, found=found), lacking=_lacking(found)
     )

@@ -76,6 +76,8 @@ def find_optimum(qrels: Any, runs: Any, given: Mapping[str, Any], options: Mappi
     held = _held_out(problems, found, collections, splits, np.random.default_rng([seed, 1]))
     known = {**given, "cutoff": cutoffs, "method": problems.method, "also": tuple(c.name for c in collections[1:])}
     first = collections[0].rankings
+    data = f"{collections[0].name}: {plural(len(first.systems), 'run')}, {plural(len(first.topics), 'topic')}"
+    notes = tuple(note for collection in collections for note in notes_of(collection.rankings))
     return Optimum(
         collections=tuple(
             _collection(problems, problem, collections[problem.owner], fixed, found, there, policies, given)
@@ -83,13 +85,7 @@ def find_optimum(qrels: Any, runs: Any, given: Mapping[str, Any], options: Mappi
         ),
         reached=reached,
         unused=_unused(target, given["gain"], given["discount"]),
-        settings=Settings.of(
-            optimize,
-            known,
-            data=f"{collections[0].name}: {plural(len(first.systems), 'run')}, {plural(len(first.topics), 'topic')}",
-            policies=policies,
-            notes=tuple(note for collection in collections for note in notes_of(collection.rankings)),
-        ),
+        settings=Settings.of(optimize, known, data=data, policies=policies, notes=notes),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import optimize as scipy_optimize
@@ -221,11 +222,14 @@ def _slsqp(
         whole[moved] = np.maximum(part[:n], 0.0)
         return whole
 
-    @_once
-    def phis(part: FloatArray) -> tuple[FloatArray, FloatArray]:
-        found = [space.phi(filled(part), problem) for problem in problems]
+    @lru_cache(maxsize=1)  # SLSQP asks for value and slope of the same place one after the other
+    def phis_at(place: bytes) -> tuple[FloatArray, FloatArray]:
+        found = [space.phi(filled(np.frombuffer(place)), problem) for problem in problems]
         slopes = np.stack([slope[moved] for _, slope in found])
         return np.array([value for value, _ in found]), np.pad(slopes, ((0, 0), (0, int(bounding))))
+
+    def phis(part: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return phis_at(part.tobytes())
 
     sums = np.array([(moved >= block.start) & (moved < block.stop) for block in space.blocks], np.float64)
     rest = np.array([1.0 - x[block].sum() for block in space.blocks]) + sums @ x[moved]
@@ -256,17 +260,3 @@ def _slsqp(
         loss, first, jac=True, method="SLSQP", bounds=bounds, constraints=constraints, options=settings
     )
     return space.scaled(filled(found.x))
-
-
-def _once(
-    function: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
-) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
-    """Remember the last answer: SLSQP asks for value and slope of the same place one after the other."""
-    last: list[tuple[FloatArray, tuple[FloatArray, FloatArray]]] = []
-
-    def ask(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        if not last or not np.array_equal(last[0][0], x):
-            last[:] = [(x.copy(), function(x))]
-        return last[0][1]
-
-    return ask
