@@ -55,7 +55,7 @@ def ranks_chart(first: str, second: str, moves: Sequence[tuple[str, float, float
 
 
 def map_chart(frame: pl.DataFrame, *, what: str, high_is_far: bool, ends: tuple[str, str], title: str) -> Chart:
-    """One cell per pair of measures, with its number: measure, other, value, low, high, of which `ends` names the last two."""
+    """One cell with its number per pair of measures: measure, other, value, low, high; `ends` names the last two."""
     alt = load_altair()
     defined = frame["value"].fill_nan(None).drop_nulls()
     ends_of = (float(defined.min()), float(defined.max())) if len(defined) else (0.0, 1.0)  # type: ignore[arg-type]
