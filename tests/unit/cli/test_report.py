@@ -63,7 +63,7 @@ def test_the_command_on_the_page_repeats_it(gainful, here, tmp_path):
     ],
 )
 def test_refuses_before_any_work(gainful, here, words, message, monkeypatch):
-    monkeypatch.setattr(import_module("gainful.data.align"), "make_pool", lambda *_: pytest.fail("it went to work"))
+    monkeypatch.setattr(import_module("gainful.data.align"), "Judged", lambda *_: pytest.fail("it went to work"))
     status, _, err = gainful("report", "qrels.txt", *here, *words)
     assert (status, err) == (1, f"gainful: error: {message}\n")
 
