@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +22,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
         if target.exists() and not target.is_file():
             target.write_bytes(data)
             return
-        temporary = target.with_name(f".gainful-{secrets.token_hex(8)}.part")
+        temporary = target.with_name(f".gainful-{os.urandom(8).hex()}.part")
         try:
             temporary.write_bytes(data)
             if target.exists():
