@@ -6,19 +6,20 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
 from gainful import _polars as pl
 from gainful.data.chunks import TopicsWithoutJudgments, gathered, whole_topics
-from gainful.data.core import join_raw
+from gainful.data.core import Threads, join_raw
 from gainful.data.match import Hits, Joined, Piece, Rules, Twice, match, segments, split
 from gainful.data.policies import Policies
 from gainful.data.pool import Judged, Negatives, Pool
 from gainful.data.qrels import Qrels, RawQrels
-from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments, Rankings
+from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments, Names, Rankings
 from gainful.data.run import LargeRun, RawRun, Run, UnreadRun, check_name
 from gainful.errors import DataError, DuplicateError, PolicyError, setting
 from gainful.results import Note
@@ -32,7 +33,7 @@ class _ScatteredError(Exception):
 
 
 def align(
-    qrels: Qrels | RawQrels,
+    qrels: Qrels | RawQrels | Judged,
     runs: Iterable[Run | RawRun | LargeRun | UnreadRun],
     policies: Policies | None = None,
     *,
@@ -48,15 +49,17 @@ def align(
     one at a time, so a generator keeps memory low; of a `LargeRun` no more than some chunks are held at a time, and its
     hits, and how it is cut makes no difference. `exact` compares scores as float64 under ties='trec' too, as trec_eval
     does since version 10. `documents` is how many of each ranking to list, judged or not. To keep going is to leave out
-    runs that are refused and say so in `failed`; there may be none left then. `negatives` is what negative labels say.
+    runs that are refused and say so in `failed`; there may be none left then. `negatives` is what negative labels say;
+    those of `Judged` have said it already.
     """
     policies = policies or Policies()
-    judged = Judged(qrels, policies.duplicates, negatives)
+    judged = qrels if isinstance(qrels, Judged) else Judged(qrels, policies.duplicates, negatives)
     rules = Rules(judged, policies, policies.ties == "trec" and not exact, documents, scores or documents == np.inf)
     joined: dict[str, Joined] = {}
     failed: list[tuple[str, str]] = []
     notes: list[Note] = []
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
+    with ExitStack() as stack:
+        threads = cache(lambda: stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1)))
         for run in runs:
             if isinstance(run, UnreadRun):
                 failed.append((run.source, run.reason))
@@ -74,10 +77,10 @@ def align(
             notes += run.notes
     if not joined and not failed:
         raise DataError("expected at least one run, got none")
-    return replace(_assemble(rules, joined), failed=tuple(failed), run_notes=tuple(notes))
+    return _assemble(rules, joined, failed, notes)
 
 
-def _join(run: Run | RawRun | LargeRun, rules: Rules, threads: ThreadPoolExecutor) -> Joined:
+def _join(run: Run | RawRun | LargeRun, rules: Rules, threads: Threads) -> Joined:
     if not isinstance(run, Run) and run.raw is not None and not (rules.documents or rules.scores):
         found = join_raw(run.raw, run.name, rules, threads)
         if found is not None:
@@ -91,14 +94,14 @@ def _join(run: Run | RawRun | LargeRun, rules: Rules, threads: ThreadPoolExecuto
         return _join_large(run, rules, threads, scattered=True)
     whole, unknown = segments(run.frame, rules.pool)
     pieces = list(split(whole))
-    apply = threads.map if len(pieces) > 1 else map  # starting threads costs more than a small run
+    apply = threads().map if len(pieces) > 1 else map  # starting threads costs more than a small run
     matched = apply(lambda piece: match(piece, rules), pieces)
     unjudged = TopicsWithoutJudgments()
     unjudged.add(unknown)
     return _collect(matched, run.name, rules.pool, unjudged)
 
 
-def _join_large(run: LargeRun, rules: Rules, threads: ThreadPoolExecutor, *, scattered: bool) -> Joined:
+def _join_large(run: LargeRun, rules: Rules, threads: Threads, *, scattered: bool) -> Joined:
     unjudged = TopicsWithoutJudgments()
     pool = rules.pool
 
@@ -116,7 +119,7 @@ def _join_large(run: LargeRun, rules: Rules, threads: ThreadPoolExecutor, *, sca
         # Reading goes on in this thread meanwhile; few pieces wait, so that few are held.
         ahead: deque[Future[tuple[Piece, Hits] | Twice]] = deque()
         for piece in pieces():
-            ahead.append(threads.submit(match, piece, rules))
+            ahead.append(threads().submit(match, piece, rules))
             if len(ahead) > _AHEAD:
                 yield ahead.popleft().result()
         while ahead:
@@ -166,7 +169,7 @@ def _by_topic(topics: list[IntArray], hits: list[Hits], counts: IntArray) -> Flo
     return score[place]
 
 
-def _assemble(rules: Rules, runs: dict[str, Joined]) -> Rankings:
+def _assemble(rules: Rules, runs: dict[str, Joined], failed: list[tuple[str, str]], notes: list[Note]) -> Rankings:
     judged, policies, joined = rules.judged, rules.policies, list(runs.values())
     hits = [found for run in joined for found in run.hits]
     first_row = [at * len(judged.topics) for at, run in enumerate(joined) for _ in run.hits]
@@ -195,9 +198,11 @@ def _assemble(rules: Rules, runs: dict[str, Joined]) -> Rankings:
         grades=judged.grades,
         ignored=tuple(run.ignored for run in joined),
         policies=policies,
-        pool_doc=judged.doc,
+        pool_docs=Names(lambda: judged.doc),
         tied=np.concatenate([np.zeros(0), *(run.tied for run in joined)]),
         stranger=tuple(run.stranger for run in joined),
+        failed=tuple(failed),
+        run_notes=tuple(notes),
     )
     if rules.scores:
         scores = [run.score for run in joined if run.score is not None]

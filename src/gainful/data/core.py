@@ -30,9 +30,11 @@ _MOST = 1 << 28
 _MORE = 1  # what the core says to a block that ends too early; any other number: topics are scattered
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
+# Gives threads, which are started when somebody asks for them: that costs more than a small run.
+Threads: TypeAlias = "Callable[[], ThreadPoolExecutor]"
 
 
-def join_raw(raw: Raw, name: str, rules: Rules, threads: ThreadPoolExecutor) -> Joined | None:
+def join_raw(raw: Raw, name: str, rules: Rules, threads: Threads) -> Joined | None:
     """What is kept of a run; None if it is not for the core, or if something is wrong with it."""
     if native is None or rules.judged.core is None:
         return None
@@ -60,7 +62,7 @@ def _match(data: Buffer, rules: Rules, own: int | None = None, *, begins: bool =
     return native.match_text(index, data, own, begins, ends, _ties(rules), keep_first)
 
 
-def _text(data: bytes, name: str, rules: Rules, threads: ThreadPoolExecutor) -> Joined | None:
+def _text(data: bytes, name: str, rules: Rules, threads: Threads) -> Joined | None:
     view = after_mark(data)
     if len(view) <= BLOCK + MARGIN:
         return _collected([_match(view, rules)], name, rules, text=True)
@@ -71,7 +73,7 @@ def _text(data: bytes, name: str, rules: Rules, threads: ThreadPoolExecutor) -> 
     return _collected(_blocks(read, 0, len(view), rules, threads), name, rules, text=True)
 
 
-def _file(raw: TextFile, name: str, rules: Rules, threads: ThreadPoolExecutor) -> Joined | None:
+def _file(raw: TextFile, name: str, rules: Rules, threads: Threads) -> Joined | None:
     with suppress(OSError), raw.path.open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         start = len(BOM) if file.read(len(BOM)) == BOM else 0
@@ -99,7 +101,7 @@ def _blocks(
     start: int,
     size: int,
     rules: Rules,
-    threads: ThreadPoolExecutor,
+    threads: Threads,
     done: Callable[[Buffer], None] = lambda _: None,
 ) -> Iterator[Any]:
     """What is found in each block of a text."""
@@ -137,14 +139,14 @@ def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer]:
         yield held
 
 
-def _ahead(match: Callable[[Any], Any], items: Iterable[Any], threads: ThreadPoolExecutor) -> Iterator[Any]:
+def _ahead(match: Callable[[Any], Any], items: Iterable[Any], threads: Threads) -> Iterator[Any]:
     """What is found in each of the items, of which a few are under way."""
     waiting = iter(items)
     number = 2 * (os.cpu_count() or 1)
-    started = [threads.submit(match, item) for item in islice(waiting, number)]
+    started = [threads().submit(match, item) for item in islice(waiting, number)]
     while started:
         yield started.pop(0).result()
-        started += [threads.submit(match, item) for item in islice(waiting, 1)]
+        started += [threads().submit(match, item) for item in islice(waiting, 1)]
 
 
 def _collected(found: Iterable[Matched | int | None], name: str, rules: Rules, *, text: bool = False) -> Joined | None:

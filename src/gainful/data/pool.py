@@ -157,7 +157,10 @@ def _core_index(qrels: RawQrels, duplicates: Duplicates) -> CoreIndex | None:
 def graded(label: FloatArray, negatives: Negatives) -> tuple[IntArray, FloatArray]:
     """Per document, the place of its label among all that there are, and these; -1 for one that is not judged."""
     known = ~np.isnan(label) if negatives == "forbidden" else label >= 0.0
-    grades = np.unique(label[known])
+    grades = np.sort(label[known])  # not np.unique, which imports all of numpy.ma
+    new = np.ones(len(grades), np.bool_)
+    new[1:] = grades[1:] != grades[:-1]
+    grades = grades[new]
     grade = np.searchsorted(grades, label)
     grade[~known] = -1
     return grade, grades

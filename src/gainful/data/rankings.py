@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -17,6 +17,25 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", np.float64, np.bool_)
+
+
+def nameless() -> pl.Series:
+    """No names at all, which measures do without."""
+    return pl.Series(dtype=pl.String)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """Names that are made when somebody asks for them, or when they are sent elsewhere."""
+
+    make: Callable[[], pl.Series]
+
+    def __call__(self) -> pl.Series:
+        """The names."""
+        return self.make()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Names, (self().clone,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,8 +85,8 @@ class Rankings:
         Per system, how many topics of the run are not in the qrels.
     policies
         Those that the runs were joined under.
-    pool_doc
-        Per pool document, its name.
+    pool_docs
+        Gives the names of the pool documents (`pool_doc`), which few ask for.
     documents
         How many documents of each ranking are listed.
     listed
@@ -99,7 +118,7 @@ class Rankings:
     grades: FloatArray
     ignored: tuple[int, ...]
     policies: Policies = field(default_factory=Policies)
-    pool_doc: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))
+    pool_docs: Callable[[], pl.Series] = nameless
     documents: float = 0
     listed: ListedDocuments | None = None
     scores: FloatArray | None = None
@@ -111,6 +130,11 @@ class Rankings:
     def __repr__(self) -> str:
         listed = f", the first {self.documents:g} documents listed" if self.listed is not None else ""
         return f"Rankings({len(self.systems)} runs × {len(self.topics)} topics, {len(self.row)} hits{listed})"
+
+    @property
+    def pool_doc(self) -> pl.Series:
+        """Per pool document, its name."""
+        return self.pool_docs()
 
     @property
     def n_rows(self) -> int:

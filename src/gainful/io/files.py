@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeGuard
 from weakref import WeakSet
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.data.run import check_unchanged
 from gainful.errors import DataError, did_you_mean
 from gainful.io.compression import decompress, is_compressed, split_compression

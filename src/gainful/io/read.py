@@ -6,8 +6,7 @@ import glob
 import os
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -242,13 +241,17 @@ def read_entries(
     entries: Iterable[Entry], *, keep_going: bool, raw: bool, number: int = os.cpu_count() or 1
 ) -> Iterator[AnyRun]:
     """Read the runs of some entries, the first of them already in the background; as for `iterate_runs`."""
-    reading = ahead(entries, partial(Entry.read, raw=raw and native is not None), number)
-    return (run for one in reading for run in _runs(*one, keep_going=keep_going))
+    entries, read = list(entries), partial(Entry.read, raw=raw and native is not None)
+    if raw and native is not None and all(isinstance(entry.source, dict) for entry in entries):
+        # The core reads them where they are joined: threads would have nothing to do.
+        return (run for entry in entries for run in _runs(entry, partial(read, entry), keep_going=keep_going))
+    reading = ahead(entries, read, number)
+    return (run for entry, done in reading for run in _runs(entry, done.result, keep_going=keep_going))
 
 
-def _runs(entry: Entry, reading: Future[list[Run | RawRun | LargeRun]], *, keep_going: bool) -> Sequence[AnyRun]:
+def _runs(entry: Entry, read: Callable[[], list[Run | RawRun | LargeRun]], *, keep_going: bool) -> Sequence[AnyRun]:
     try:
-        return reading.result()
+        return read()
     except DataError as error:
         if not keep_going:
             raise

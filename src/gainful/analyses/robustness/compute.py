@@ -28,7 +28,7 @@ from gainful.analyses.robustness.result import Robustness
 from gainful.analyses.robustness.verdict import tidy
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
-from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings
+from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings, nameless
 from gainful.data.scores import Scores
 from gainful.engine import open_engine
 from gainful.engine.scoring import check_ties, compute
@@ -176,7 +176,7 @@ def depleted(
     full = replace(scorer.score(scorer.views(rankings)), run_notes=notes_of(rankings))
     reach = judged_documents(rankings)
     # What nobody asks for any more would have to go to every worker.
-    rankings = replace(rankings, pool_doc=rankings.pool_doc.clear(), documents=0, listed=None, scores=None, tied=None)
+    rankings = replace(rankings, pool_docs=nameless, documents=0, listed=None, scores=None, tied=None)
     means = full.summary()
     trials: int = given["trials"] if depletion in ("stratified", "uniform") else 1
     taus = np.empty((len(chosen), len(steps), trials))

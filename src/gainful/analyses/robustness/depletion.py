@@ -14,7 +14,7 @@ from typing import TypeAlias, get_args
 import numpy as np
 
 from gainful.analyses.robustness import Depletion
-from gainful.data.rankings import BoolArray, IntArray, Rankings
+from gainful.data.rankings import BoolArray, IntArray, Rankings, nameless
 from gainful.errors import DataError, check_choice, check_numbers
 
 # Levels, and where the random numbers of their trial start.
@@ -41,7 +41,7 @@ def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
         document=place[slim.document],
         pool_topic=rankings.pool_topic[pooled],
         pool_grade=rankings.pool_grade[pooled],
-        pool_doc=rankings.pool_doc.clear(),  # names are of no use to a measure
+        pool_docs=nameless,  # names are of no use to a measure
     )
 
 
