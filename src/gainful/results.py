@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from gainful import _polars as pl
 from gainful.errors import DataError, GainfulError, GainfulWarning, MissingExtraError, did_you_mean
 from gainful.tables import Table, brief, printable, wrapped
 
 if TYPE_CHECKING:
     import altair
     import pandas
-    import polars as pl
 
 Chart: TypeAlias = "altair.TopLevelMixin"
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -79,10 +78,6 @@ class Call:
 
     def result(self) -> Any:
         """What the function returns, with bars while it works."""
-        import polars  # noqa: F401 (takes over Ctrl-C, and lets it wait for what may never come: a line from a pipe, say)
-
-        if hasattr(signal, "siginterrupt"):
-            signal.siginterrupt(signal.SIGINT, True)
         with bars(), self._positional() as positional:
             keywords = {name: value for name, value in self.own.items() if value != () or name != "measures"}
             return self.function(*positional, **keywords, **self._settings(), **self._options())

@@ -116,7 +116,7 @@ def _run_in(path: str, runs: tuple[str, ...]) -> str:
 
 def _with_movers(call: Call, found: Comparison, most: int) -> str:
     """The result with the topics that moved most: instead of the pairs in CSV, besides all else elsewhere."""
-    import polars as pl
+    from gainful import _polars as pl
 
     output, tables = call.shown["output"], found.movers_tables(most)
     match chosen_format(call.shown["format"], output):

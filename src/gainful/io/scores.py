@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.data.scores import MEAN, ScoreMatrix, Scores, Summary
 from gainful.errors import DataError

@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
 from gainful.io.compression import compress, is_compressed, split_compression

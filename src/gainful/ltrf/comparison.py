@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful import results
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.data.run import Run

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from gainful import _polars as pl
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import DataError, GainfulError

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.errors import DataError
 from gainful.io.compression import decompress, split_compression
 from gainful.io.damage import check_parquet

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful import results
 from gainful.charts import HEIGHT, WIDTH, load_altair, styled
 from gainful.errors import GainfulError, check_choice

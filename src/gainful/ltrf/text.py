@@ -297,8 +297,9 @@ def _list_loss(encoder: CrossEncoder, loss: Loss, scale: Scale, cutoff: int, gam
 
 def _lists(examples: Examples, scale: Scale, max_docs: int, seed: int) -> Any:
     """One row per topic: its text, at most `max_docs` of its documents, drawn at random once, and their grades."""
-    import polars as pl
     from datasets import Dataset
+
+    from gainful import _polars as pl
 
     rng = np.random.default_rng(seed)
     frame = examples.frame.with_columns(

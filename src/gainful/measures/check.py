@@ -9,8 +9,8 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.align import align
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels

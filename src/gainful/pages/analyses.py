@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.analyses.agreement import agreement
 from gainful.analyses.boundedness import boundedness
 from gainful.analyses.reliability import reliability

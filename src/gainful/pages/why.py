@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.measures import Measure
 from gainful.measures.contributions import Contributions

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.data.notes import notes_of
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings

@@ -9,8 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.errors import DataError
 from gainful.results import Chart
 from gainful.studies.panels import Axis, panels

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.charts import COLOURS, DASHES, SHAPES, load_altair, styled
 from gainful.results import Chart
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.charts import load_altair, styled
 from gainful.errors import DataError, check_choice
 from gainful.results import Chart, Note, Result, Settings, listed, plural

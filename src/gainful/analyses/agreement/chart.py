@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.results import Chart
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.agreement import Correlation
 from gainful.analyses.agreement.chart import map_chart, ranks_chart
 from gainful.errors import GainfulError

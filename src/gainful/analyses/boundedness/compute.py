@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.boundedness import JoinOptions
 from gainful.analyses.boundedness.result import Boundedness
 from gainful.data.align import align

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.boundedness import Lists, Norm
 from gainful.charts import level_at, load_altair, sized, tips
 from gainful.data.rankings import BoolArray, FloatArray

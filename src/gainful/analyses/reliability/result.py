@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.charts import topics_chart
 from gainful.errors import check_choice, check_share, check_sizes
 from gainful.results import Chart, Note, Result, Settings, beside, of_measure, of_others, plural

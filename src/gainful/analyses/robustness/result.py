@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-import polars as pl
 from scipy import special
 
+from gainful import _polars as pl
 from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.judged import JudgedDocuments
 from gainful.analyses.robustness.verdict import KEPT, notes, sentences, tidy

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.depletion import LEAST_NONRELEVANT, LEAST_RELEVANT
 from gainful.analyses.robustness.judged import ENOUGH

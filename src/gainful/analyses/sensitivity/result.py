@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.sensitivity import Method
 from gainful.charts import level_at, load_altair, sized, tips
 from gainful.errors import GainfulError, check_share

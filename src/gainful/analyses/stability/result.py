@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.charts import load_altair, sized, tips
 from gainful.errors import GainfulError
 from gainful.results import Chart, Note, Result, Settings, beside, of_measure, of_others, plural

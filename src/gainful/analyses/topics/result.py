@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.topics.plan import LARGEST, Plan
 from gainful.charts import topics_chart
 from gainful.data.scores import ScoreMatrix

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.data.simulate import LABEL_SHARES

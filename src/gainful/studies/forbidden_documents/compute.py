@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.analyses.agreement import agreement
 from gainful.analyses.agreement.result import Agreement
 from gainful.analyses.boundedness import boundedness

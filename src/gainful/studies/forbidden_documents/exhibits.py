@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.charts import COLOURS, load_altair, styled
 from gainful.results import Chart
 from gainful.studies.exhibits import PUBLISHED, Exhibit, absences, read_paper, stacked

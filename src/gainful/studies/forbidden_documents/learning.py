@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.boundedness import boundedness
 from gainful.errors import GainfulError
 from gainful.ltrf.comparison import LossComparison

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.analyses.sensitivity import sensitivity
 from gainful.analyses.sensitivity.result import Sensitivity
 from gainful.errors import DataError

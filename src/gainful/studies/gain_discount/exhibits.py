@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.studies.exhibits import PUBLISHED, Exhibit, nearest, read_paper, stacked
 from gainful.studies.gain_discount import compute
 from gainful.studies.gain_discount.compute import GAINS, ORDER, TESTED, GainDiscount, gain_ratio, labels_above

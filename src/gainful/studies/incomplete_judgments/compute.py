@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.robustness import robustness
 from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.result import Curve, Robustness

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.analyses.robustness.result import Curve
 from gainful.studies.exhibits import Exhibit, read_paper
 from gainful.studies.incomplete_judgments.compute import KNEE, MEASURES, Depleted, IncompleteJudgments, relevant_labels

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.studies.exhibits import Exhibit, read_paper, stacked
 from gainful.studies.negative_labels.compute import NORMS, PAIRS, Compared, NegativeLabels, pair_of
 from gainful.studies.panels import Axis

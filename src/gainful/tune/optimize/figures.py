@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.charts import COLOURS, DASHES, HEIGHT, SHAPES, WIDTH, load_altair, styled
 from gainful.errors import GainfulError, check_choice
 from gainful.results import Chart

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.analyses.reliability.result import Reliability
 from gainful.analyses.sensitivity.result import PairTests, Sensitivity
 from gainful.data.rankings import FloatArray

@@ -160,8 +160,7 @@ def apply(
     >>> gf.threshold.apply({"1": {"a": 0.9, "b": 0.3}}, threshold=0.5).frame["doc_id"].to_list()
     ['a']
     """
-    import polars as pl
-
+    from gainful import _polars as pl
     from gainful.data.run import Run
     from gainful.io.read import read_run
     from gainful.tune.threshold.documents import filter_scores

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings
 from gainful.data.run import Run
 from gainful.errors import DataError, setting

@@ -8,8 +8,7 @@ import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.io.atomic import write_atomically
 from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table

@@ -6,8 +6,7 @@ import math
 import os
 from typing import get_args
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.data.policies import Duplicates
 from gainful.data.run import Run
 from gainful.errors import DataError, DuplicateError, GainfulError, setting

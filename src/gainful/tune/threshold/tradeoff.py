@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.rankings import FloatArray, IntArray
 from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table

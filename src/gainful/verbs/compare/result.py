@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.charts import COLOURS, WIDTH, load_altair, styled, tips
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
 from gainful.results import Chart, Note, Result, Settings, listed, of_measure

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.tables import Kind, Table
 
 if TYPE_CHECKING:

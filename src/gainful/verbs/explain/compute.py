@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
-import polars as pl
 
+from gainful import _polars as pl
 from gainful.data.align import align, some
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels

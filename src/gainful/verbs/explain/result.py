@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
+from gainful import _polars as pl
 from gainful.charts import load_altair, styled
 from gainful.results import Chart, Note, Result, Settings, listed
 from gainful.tables import Table, number
