@@ -293,6 +293,62 @@ def inf_ap(ranking, pool, *, rel, negatives, **_) -> Score:
     return value / total
 
 
+def weight(pool) -> float:
+    """How many documents of the pool a judged one stands for, the pool being one stratum."""
+    judged = sum(is_judged(label) for label in pool)
+    return len(pool) / judged if judged else 0.0
+
+
+def stat_ap(ranking, pool, *, rel, **_) -> Score:
+    total = relevant(pool, rel)
+    if not total:
+        return None
+    drawn, size = sum(is_judged(label) for label in pool), len(pool)
+    ranks = [rank for rank, label in enumerate(ranking, start=1) if is_relevant(label, rel)]
+    value = 0.0
+    for i in ranks:
+        for j in ranks:
+            if j <= i:
+                both = drawn / size if i == j else drawn / size * (drawn - 1) / (size - 1)
+                value += 1 / (i * both)
+    return value / (total * size / drawn)
+
+
+def xinf_ap(ranking, pool, *, rel, **_) -> Score:
+    total = relevant(pool, rel)
+    if not total:
+        return None
+    epsilon = 0.00001
+    value = 0.0
+    for rank, label in enumerate(ranking, start=1):
+        if is_relevant(label, rel):
+            above = ranking[: rank - 1]
+            pooled = sum(other != OUTSIDE for other in above)
+            judged = sum(is_judged(other) for other in above)
+            good = relevant(above, rel)
+            expected = good if judged == pooled else pooled * (good + epsilon) / (judged + 2 * epsilon)
+            value += (1 + expected) / rank
+    return value / total
+
+
+def inf_ndcg(ranking, pool, *, cutoff, gain, discount, base, **_) -> Score:
+    stands_for = weight(pool)
+    found = [max(gain_of(label, gain), 0.0) * stands_for if is_judged(label) else 0.0 for label in ranking]
+    left = sorted(((max(gain_of(label, gain), 0.0), stands_for) for label in pool if is_judged(label)), reverse=True)
+    best = []
+    while left:  # one rank after the other, filled from the best that is left
+        room, worth = 1.0, 0.0
+        while room > 1e-9 and left:
+            value, number = left.pop(0)
+            taken = min(room, number)
+            worth, room = worth + value * taken, room - taken
+            if number > taken:
+                left.insert(0, (value, number - taken))
+        best.append(worth)
+    ideal = discounted(best, discount, cutoff, base)
+    return discounted(found, discount, cutoff, base) / ideal if ideal else None
+
+
 # Users who stop
 
 
@@ -368,6 +424,9 @@ REFERENCE: dict[str, Callable[..., Score]] = {
     "NumQ": lambda ranking, pool, **_: 1.0,
     "bpref": bpref,
     "infAP": inf_ap,
+    "statAP": stat_ap,
+    "xinfAP": xinf_ap,
+    "infNDCG": inf_ndcg,
     "ERR": err,
     "nERR": nerr,
     "RBP": rbp,

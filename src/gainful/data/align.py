@@ -199,6 +199,8 @@ def _assemble(rules: Rules, runs: dict[str, Joined], failed: list[tuple[str, str
         ignored=tuple(run.ignored for run in joined),
         policies=policies,
         pool_docs=Names(lambda: judged.doc),
+        pool_stratum=judged.stratum,
+        pool_inclusion=judged.inclusion,
         tied=np.concatenate([np.zeros(0), *(run.tied for run in joined)]),
         stranger=tuple(run.stranger for run in joined),
         failed=tuple(failed),

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gainful import _polars as pl
-from gainful.errors import DataError
+from gainful.data.policies import Duplicates
+from gainful.errors import DataError, DuplicateError
 
 LABELS, SCORES = "relevance", "score"
+# What judgments of a sample may have besides: see `gainful.measures.sampled`.
+SAMPLE = ("stratum", "inclusion")
 
 
 def schema_of(value: str) -> dict[str, pl.DataType]:
@@ -36,3 +39,31 @@ def check_finite(values: pl.Series, where: str, what: str) -> None:
     if not values.is_finite().all():
         row = values.is_finite().not_().arg_max() or 0
         raise DataError(f"{where}, row {row + 1}: expected a finite {what}, got {values[row]}")
+
+
+def check_sample(frame: pl.DataFrame, where: str) -> None:
+    """Refuse a sample with a stratum that is missing, or with what is no probability."""
+    for column in SAMPLE:
+        if column not in frame.columns:
+            continue
+        check_columns(frame, {column: pl.String() if column == "stratum" else pl.Float64()}, where)
+        values = frame[column]
+        bad = values.is_null()
+        if column == "inclusion":
+            bad |= ~((values > 0.0) & (values <= 1.0)).fill_null(value=False)
+        if bad.any():
+            row = bad.arg_max() or 0
+            wanted = "a stratum" if column == "stratum" else "a probability above 0 and at most 1 as inclusion"
+            raise DataError(f"{where}, row {row + 1}: expected {wanted}, got {values[row]}")
+
+
+def each_once(frame: pl.DataFrame, duplicates: Duplicates, where: str, how: str = "is judged") -> pl.DataFrame:
+    """The rows without a second one for the same topic and document; or the error about the first such pair."""
+    pair = ["query_id", "doc_id"]
+    again = frame.select(pair).is_duplicated()
+    if not again.any():
+        return frame
+    if duplicates == "error":
+        topic, doc = frame.select(pair).row(again.arg_max() or 0)
+        raise DuplicateError(f"{where}: document {doc!r} {how} twice for topic {topic!r}")
+    return frame.unique(pair, keep="first", maintain_order=True)

@@ -84,6 +84,9 @@ class Pool:
     grades: FloatArray
     index: Index
     codes: pl.DataFrame  # query_id, topic
+    # Of judgments of a sample: per document the number of its stratum, and the probability of being judged.
+    stratum: IntArray | None = None
+    inclusion: FloatArray | None = None
 
     def find(
         self, doc: pl.Series, topic: IntArray, lengths: IntArray, key: NDArray[np.uint64]
@@ -110,6 +113,9 @@ class Judged:
     topic: IntArray  # per document of the pool, as are the grades
     grade: IntArray
     grades: FloatArray
+    # Of judgments of a sample, which the core does not read.
+    stratum: IntArray | None = None
+    inclusion: FloatArray | None = None
 
     def __init__(self, qrels: Qrels | RawQrels, duplicates: Duplicates, negatives: Negatives = "forbidden") -> None:
         self._qrels, self._duplicates, self._negatives = qrels, duplicates, negatives
@@ -117,6 +123,7 @@ class Judged:
         if self._core is None:
             pool = self.pool
             self.topics, self.topic, self.grade, self.grades = pool.topics, pool.topic, pool.grade, pool.grades
+            self.stratum, self.inclusion = pool.stratum, pool.inclusion
         else:
             self.topics, self.topic = self._core.topics, np.frombuffer(self._core.topic(), np.int64)
             self.grade, self.grades = graded(np.frombuffer(self._core.label()), negatives)
@@ -197,6 +204,8 @@ def make_pool(qrels: Qrels, duplicates: Duplicates, negatives: Negatives = "forb
         grades=grades,
         index=Index.build(key),
         codes=codes,
+        stratum=frame["stratum"].rank("dense").to_numpy().astype(np.int64) - 1 if "stratum" in frame.columns else None,
+        inclusion=frame["inclusion"].to_numpy() if "inclusion" in frame.columns else None,
     )
 
 

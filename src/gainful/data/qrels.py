@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful import _polars as pl
-from gainful.data.columns import LABELS, check_columns, check_finite, schema_of
+from gainful.data.columns import LABELS, SAMPLE, check_columns, check_finite, check_sample, schema_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -18,7 +18,9 @@ class Qrels:
     ----------
     frame
         Columns ``query_id`` and ``doc_id`` (String) and ``relevance`` (Float64; negative = forbidden,
-        null = pooled but not judged); an ``iteration`` column may follow.
+        null = pooled but not judged); an ``iteration`` column may follow. Judgments of a sample of the pool also have
+        ``stratum`` (String), from which the document was drawn, or ``inclusion`` (Float64), the probability that it was
+        to be judged, or both.
     name
         Where it came from, for messages.
     """
@@ -29,6 +31,7 @@ class Qrels:
     def __post_init__(self) -> None:
         check_columns(self.frame, schema_of(LABELS), f"qrels {self.name!r}")
         check_finite(self.frame["relevance"], f"qrels {self.name!r}", "label")
+        check_sample(self.frame, f"qrels {self.name!r}")
 
     def __len__(self) -> int:
         return self.frame.height
@@ -41,6 +44,11 @@ class Qrels:
     def topics(self) -> list[str]:
         """Topic ids in the order in which they first appear."""
         return self.frame["query_id"].unique(maintain_order=True).to_list()
+
+    @property
+    def sample(self) -> tuple[str, ...]:
+        """Which of the columns ``stratum`` and ``inclusion`` there are."""
+        return tuple(column for column in SAMPLE if column in self.frame.columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -87,6 +87,9 @@ class Rankings:
         Those that the runs were joined under.
     pool_docs
         Gives the names of the pool documents (`pool_doc`), which few ask for.
+    pool_stratum, pool_inclusion
+        Per pool document, the number of the stratum that it was sampled from, and the probability that it was to be
+        judged; None if the judgments do not say.
     documents
         How many documents of each ranking are listed.
     listed
@@ -119,6 +122,8 @@ class Rankings:
     ignored: tuple[int, ...]
     policies: Policies = field(default_factory=Policies)
     pool_docs: Callable[[], pl.Series] = nameless
+    pool_stratum: IntArray | None = None
+    pool_inclusion: FloatArray | None = None
     documents: float = 0
     listed: ListedDocuments | None = None
     scores: FloatArray | None = None

@@ -17,6 +17,7 @@ from gainful.data.run import check_unchanged
 from gainful.errors import DataError, did_you_mean
 from gainful.io.compression import decompress, is_compressed, split_compression
 from gainful.io.objects import read_object
+from gainful.io.sampled import is_sampled, read_sampled
 from gainful.io.tables import (
     ARROW_FILE,
     ARROW_STREAM,
@@ -27,7 +28,7 @@ from gainful.io.tables import (
     read_parquet,
     read_separated,
 )
-from gainful.io.text import BOM, LARGE, RUN, Layout, is_text, read_text
+from gainful.io.text import BOM, LARGE, QRELS, RUN, Layout, is_text, read_text
 
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
@@ -76,6 +77,8 @@ class Content:
         if self.format is None:
             got = "nothing" if self.where == STDIN else "an empty file"
             raise DataError(f"{self.where}: expected {layout.what}, got {got}")
+        if self.format == "text" and layout is QRELS and is_sampled(self.data):
+            return read_sampled(self.data, self.where)
         if self.format == "text":
             return read_text(self.data, layout, self.where)
         data = self.data

@@ -30,8 +30,10 @@ SPELLINGS = {
     "rank": ("rank",),
     "run": ("run", "run_id", "run_name", "system"),
     "iteration": ("iteration", "iter"),
+    "stratum": ("stratum",),
+    "inclusion": ("inclusion", "inclusion_probability"),
 }
-TEXT_COLUMNS = ("query_id", "doc_id", "run", "iteration")
+TEXT_COLUMNS = ("query_id", "doc_id", "run", "iteration", "stratum")
 PARQUET = b"PAR1"
 ARROW_FILE = b"ARROW1\0\0"
 ARROW_STREAM = b"\xff\xff\xff\xff"
@@ -43,7 +45,7 @@ T = TypeVar("T")
 def match_columns(names: Sequence[str], layout: Layout) -> dict[str, str]:
     """Which of these columns holds what: gainful's name → the name found."""
     plain = {name.strip().lower().replace("-", "_"): name for name in reversed(names)}
-    optional = ("iteration",) if layout is QRELS else ("rank", "run")
+    optional = ("iteration", "stratum", "inclusion") if layout is QRELS else ("rank", "run")
     found = {}
     for column in (*_IDS, layout.value, *optional):
         spelling = next((spelling for spelling in SPELLINGS[column] if spelling in plain), None)

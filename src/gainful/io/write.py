@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gainful import _polars as pl
+from gainful.data.columns import SAMPLE
 from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
 from gainful.io.compression import compress, is_compressed, split_compression
@@ -33,11 +34,13 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     DataError
-        The file cannot be written, or TREC text cannot hold these judgments: ids with blanks, labels that are null.
+        The file cannot be written, or TREC text cannot hold these judgments: ids with blanks, labels that are null,
+        samples.
     """
     frame = read_qrels(qrels).frame
     _check_not_empty(frame, "empty qrels", Path(path))
-    columns = ["query_id", "doc_id", "relevance", *(["iteration"] if "iteration" in frame.columns else [])]
+    more = [column for column in ("iteration", *SAMPLE) if column in frame.columns]
+    columns = ["query_id", "doc_id", "relevance", *more]
     label = pl.col("relevance")
     whole = label.is_null() | ((label == label.round()) & (label.abs() <= _LARGEST_WHOLE))
     if _is_text(Path(path)):
@@ -46,6 +49,8 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
             raise DataError(
                 f"{path}: TREC text has no way to say 'pooled but not judged' (null); write .csv or .parquet"
             )
+        if {*SAMPLE} & {*more}:
+            raise DataError(f"{path}: TREC text has no place for strata and probabilities; write .csv or .parquet")
         iteration = pl.col("iteration").fill_null("0") if "iteration" in columns else pl.lit("0")
         written = (
             pl.when(whole).then(label.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(label.cast(pl.String))

@@ -18,7 +18,8 @@ from gainful.measures.registry import measure
 _HUGE = 1e100
 
 
-def _check_discount(*, cutoff: int | None, discount: str | tuple[float, ...], norm: str = "zero", **_: Value) -> None:
+def check_discount(*, cutoff: int | None, discount: str | tuple[float, ...], norm: str = "zero", **_: Value) -> None:
+    """Refuse discounts that need a cutoff, and those that a norm cannot take."""
     if discount == "linear" and cutoff is None:
         raise MeasureError("discount='linear' falls to 0 at the cutoff and so needs one: add @10, say")
     if norm in ("org", "min") and not isinstance(discount, str) and sorted(discount, reverse=True) != list(discount):
@@ -123,7 +124,7 @@ def cg(rankings: Rankings, *, cutoff: Cutoff = None, gain: Gain = "linear") -> F
     return dcg(rankings, cutoff=cutoff, gain=gain, discount="none")
 
 
-@measure("DCG", bounds=None, expected=True, cite="jarvelin2002", check=_check_discount, contributions=_contributions)
+@measure("DCG", bounds=None, expected=True, cite="jarvelin2002", check=check_discount, contributions=_contributions)
 def dcg(
     rankings: Rankings, *, cutoff: Cutoff = None, gain: Gain = "linear", discount: Discount = "log2", base: Base = 2.0
 ) -> FloatArray:
@@ -148,7 +149,7 @@ def dcg(
     expected=True,
     cite="jarvelin2002, gienapp2020, carmel2022",
     presets={"nDCG0": {"norm": "zero"}, "nDCGorg": {"norm": "org"}, "nDCGmin": {"norm": "min"}, "nDCGf": {"norm": "f"}},
-    check=_check_discount,
+    check=check_discount,
     contributions=_contributions,
 )
 def ndcg(

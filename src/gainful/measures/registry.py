@@ -38,6 +38,7 @@ REGISTRY: dict[str, Definition] = {}
 PRESETS: dict[str, tuple[str, dict[str, Value]]] = {}
 # What `cite` stands for: the last paragraph of a measure's help.
 REFERENCES = {
+    "aslam2006": "Aslam, Pavlu & Yilmaz, SIGIR 2006.",
     "buckley2004": "Buckley & Voorhees, SIGIR 2004.",
     "carmel2022": "Carmel et al., SIGIR 2022.",
     "chapelle2009": "Chapelle et al., CIKM 2009.",
@@ -54,6 +55,7 @@ REFERENCES = {
     "trec_eval": "Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.",
     "vanrijsbergen1979": "van Rijsbergen, Information Retrieval, 1979.",
     "yilmaz2006": "Yilmaz & Aslam, CIKM 2006.",
+    "yilmaz2008": "Yilmaz, Kanoulas & Aslam, SIGIR 2008.",
 }
 
 

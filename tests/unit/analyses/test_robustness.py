@@ -742,3 +742,10 @@ def test_hits_below_a_cutoff_change_nothing(ties, depletion, monkeypatch):
     shallow = found()
     monkeypatch.setattr("gainful.analyses.robustness.compute._SHALLOW", 0)
     assert found() == shallow
+
+
+def test_xinfap_sees_what_is_pooled_but_not_judged():
+    """Without strata it is infAP, to within the smoothing."""
+    made = gf.simulate(topics=6, systems=5, depth=40, seed=3)
+    found = gf.robustness(made.qrels, made.runs, ["infAP", "xinfAP"], depletion="uniform", levels=[0.4], trials=2)
+    np.testing.assert_allclose(found.scores[0], found.scores[1], atol=1e-3)

@@ -1,0 +1,164 @@
+"""Measures estimated from a sample of the pool, drawn by strata or with known probabilities.
+
+Judgments say how the sample was drawn by a column `stratum`, of which a random part was judged (the others have null
+labels), or by a column `inclusion`, the probability that a document was to be judged, independently of the others.
+Without either, the pool of a topic is one stratum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gainful.data.rankings import FloatArray, IntArray, Rankings
+from gainful.errors import MeasureError
+from gainful.measures.binary import ratio
+from gainful.measures.dcg import check_discount
+from gainful.measures.gains import depth, discounts, gains
+from gainful.measures.parameters import Base, Cutoff, Discount, Gain, Rel
+from gainful.measures.registry import measure
+
+# Yilmaz & Aslam's smoothing of an empty count.
+_EPSILON = 1e-5
+# Judgments that stand for so many times the documents listed belong to a pool of which others are not listed.
+_UNLISTED = 1.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sample:
+    """How the judged documents of a pool were drawn."""
+
+    group: IntArray  # per pool document, the number of its topic and stratum
+    strata: int  # how many there are of each topic
+    weight: FloatArray  # per pool document, how many of the pool a judged one stands for: 1/π; 0 if it is not judged
+    # Per group, π_ij/π_i for two of its documents, or π_j where documents are drawn independently; 0 if none has two.
+    pair: FloatArray
+    independent: bool
+
+
+def _sample(rankings: Rankings) -> _Sample:
+    stratum, inclusion = rankings.pool_stratum, rankings.pool_inclusion
+    strata = 1 if stratum is None else int(stratum.max(initial=0)) + 1
+    group = rankings.pool_topic * strata + (0 if stratum is None else stratum)
+    judged = rankings.pool_grade >= 0
+    pooled = np.bincount(group, minlength=len(rankings.topics) * strata)
+    drawn = np.bincount(group[judged], minlength=len(pooled))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.where(judged, (pooled / drawn)[group] if inclusion is None else 1.0 / inclusion, 0.0)
+        # The documents of a stratum as the judged ones stand for them: with probabilities, the others need not be here.
+        size = np.bincount(group, weights=weight, minlength=len(pooled))
+        pair = np.where(drawn > 1, (drawn - 1.0) / (size - 1.0), 0.0)
+    return _Sample(group, strata, weight, pair, independent=inclusion is not None and stratum is None)
+
+
+def _estimated_relevant(rankings: Rankings, sample: _Sample, rel: float) -> FloatArray:
+    """Per row, R̂: how many relevant documents its topic's pool has by this sample."""
+    relevant = np.append(rankings.grades >= rel, False)[rankings.pool_grade]
+    found = np.bincount(rankings.pool_topic, weights=relevant * sample.weight, minlength=len(rankings.topics))
+    return rankings.per_row(found.astype(np.float64, copy=False))
+
+
+def _before(rankings: Rankings, value: FloatArray, at: IntArray) -> FloatArray:
+    """Per hit `at` these places, the sum of `value` (one per hit) over the hits of its row that rank above it."""
+    running: FloatArray = np.concatenate([np.zeros(1), np.cumsum(value)])
+    begin = running[np.searchsorted(rankings.row, np.arange(rankings.n_rows))]
+    return running[at] - begin[rankings.row[at]]
+
+
+@measure("statAP", bounds=None, cite="aslam2006")
+def stat_ap(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """Average precision estimated from a random sample of the pool, by how probable each judgment was.
+
+    statAP = Σ_i Σ_{j≤i} x_i·x_j/(i·π_ij) / R̂ over ranks i and j, with x = 1 for a judged relevant document, π_ij the
+    probability that both are judged (π_ii = π_i), and R̂ = Σ x_d/π_d over the pool: Horvitz and Thompson's estimates of
+    R·AP and R. π_i = n/N of the stratum's documents, π_ij = π_i·(n-1)/(N-1) within a stratum and π_i·π_j across strata;
+    or what a column `inclusion` says. It is AP where all is judged; it may exceed 1. Undefined if R̂ = 0.
+    """
+    sample = _sample(rankings)
+    found = np.flatnonzero(rankings.relevant(rel))
+    document = rankings.document[found]
+    weight = sample.weight[document]
+    own = 1.0 + _before(rankings, np.where(rankings.relevant(rel), sample.weight[rankings.document], 0.0), found)
+    if not sample.independent:
+        group = sample.group[document]
+        # What the sum above took for drawn independently, and is not: those of the same stratum.
+        with np.errstate(divide="ignore"):
+            together = np.where(sample.pair[group] > 0.0, 1.0 / sample.pair[group] - weight, 0.0)
+        own += _count_alike(rankings.row[found] * sample.strata + group % sample.strata) * together
+    return ratio(rankings.sum(weight * own / rankings.rank[found], found), _estimated_relevant(rankings, sample, rel))
+
+
+def _count_alike(key: IntArray) -> IntArray:
+    """How often each key has come before."""
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    count = np.empty(len(key), np.int64)
+    count[order] = np.arange(len(key)) - np.repeat(begins, np.diff(np.append(begins, len(key))))
+    return count
+
+
+@measure("xinfAP", cite="yilmaz2008")
+def extended_inferred_ap(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """Extended inferred average precision: AP estimated from a pool that was sampled by strata.
+
+    xinfAP = (1/R̂)·Σ over judged relevant documents of (N/n)·E[P@k], with k the rank, N and n the documents of its
+    stratum in the pool and those judged, and R̂ = Σ N/n over the judged relevant ones; one that is not returned adds 0.
+    E[P@k] = (1 + Σ_s N_s·(r_s+ε)/(n_s+2ε))/k, the counts of stratum s (documents, judged, relevant) being those above
+    rank k, ε = 0.00001; where n_s = N_s, it is r_s. Without strata it is infAP, but for the smoothing of what is
+    judged in full; it is AP where all is judged. Undefined if R̂ = 0.
+    """
+    sample = _sample(rankings)
+    if sample.independent:
+        raise MeasureError("xinfAP: expected judgments with a column stratum, got inclusion alone: use statAP")
+    if sample.weight.sum() > _UNLISTED * len(sample.weight):
+        raise MeasureError(
+            "xinfAP: expected judgments that list the whole pool, with null labels for what was not drawn, got only "
+            "what was: use statAP"
+        )
+    relevant = rankings.relevant(rel)
+    found = np.flatnonzero(relevant)
+    judged, stratum = rankings.grade >= 0, sample.group[rankings.document] % sample.strata
+    expected = np.ones(len(found))
+    for number in range(sample.strata):
+        inside = stratum == number
+        pooled, seen, good = (
+            rankings.count_before(chosen, found) for chosen in (inside, inside & judged, inside & relevant)
+        )
+        expected += np.where(seen == pooled, good, pooled * (good + _EPSILON) / (seen + 2 * _EPSILON))
+    value = sample.weight[rankings.document[found]] * expected / rankings.rank[found]
+    return ratio(rankings.sum(value, found), _estimated_relevant(rankings, sample, rel))
+
+
+@measure("infNDCG", bounds=None, expected=True, cite="yilmaz2008", check=check_discount)
+def inferred_ndcg(
+    rankings: Rankings,
+    *,
+    cutoff: Cutoff = None,
+    gain: Gain = "linear",
+    discount: Discount = "log2",
+    base: Base = 2.0,
+) -> FloatArray:
+    """Inferred nDCG: nDCG estimated from a pool that was sampled by strata, or with known probabilities.
+
+    infNDCG@k = Σ_{i≤k} w_i·g_i·D(i) / Î, with w = 1/π the number of documents that a judged one stands for (N/n of
+    its stratum, or 1/inclusion) and Î the DCG@k of the best order of as many documents of each label as the sample
+    lets expect, Σ w: fractions of a document take fractions of a rank. Negative gains become 0; gains and discounts as
+    for DCG. It is nDCG where all is judged; it may exceed 1. Undefined if Î = 0.
+    """
+    sample = _sample(rankings)
+    value: Any = np.maximum(gains(rankings.grades, gain), 0.0)
+    size = np.bincount(rankings.pool_topic, weights=sample.weight, minlength=1).max()
+    weight = discounts(discount, max(depth(rankings), int(np.ceil(size))), cutoff, base)
+    shown = rankings.of_grade(value) * sample.weight[rankings.document] * rankings.weights(weight)
+    topics, grades = len(rankings.topics), len(value)
+    judged = np.flatnonzero(rankings.pool_grade >= 0)
+    cell = rankings.pool_topic[judged] * grades + rankings.pool_grade[judged]
+    number = np.bincount(cell, weights=sample.weight[judged], minlength=topics * grades).reshape(topics, grades)
+    best = np.argsort(-value, kind="stable")
+    last = np.cumsum(number[:, best], axis=1)
+    total = np.concatenate([np.zeros(1), np.cumsum(np.sort(weight)[::-1])])
+    reached = np.interp(last, np.arange(len(total)), total)
+    ideal = (np.diff(reached, axis=1, prepend=0.0) * value[best]).sum(axis=1)
+    return ratio(rankings.sum(shown), rankings.per_row(ideal))
