@@ -26,6 +26,7 @@ NAV = {
         "measures-agree.md",
         "how-many-topics.md",
         "judgments-deep-enough.md",
+        "what-to-judge.md",
         "nDCG-with-spam-labels.md",
         "choose-gain-and-discount.md",
         "where-to-cut.md",

@@ -32,6 +32,7 @@ CELLS = {
     "compare": "gf.compare(scores)",
     "explain": 'gf.explain(qrels, runs[0], runs[0].topics[0], "nDCGf@10")',
     "agreement": "gf.agreement(scores)",
+    "pool": "gf.pool(qrels, runs, depth=20)",
     "boundedness": "gf.boundedness(rankings, cutoff=5)",
     "reliability": 'gf.reliability(qrels, runs, "nDCG@10")',
     "robustness": 'gf.robustness(rankings, ["nDCG@10", "bpref"], trials=2, pairs=5)',

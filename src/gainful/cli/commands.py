@@ -41,6 +41,13 @@ _COMMANDS = (
     Command("robustness", "gainful.analyses.robustness:robustness", "qrels.txt runs/ -m bpref -m nDCG@100"),
     Command("boundedness", "gainful.analyses.boundedness:boundedness", "qrels.txt runs/ --cutoff 5,20"),
     Command("agreement", "gainful.analyses.agreement:agreement", "qrels.txt runs/ -m nDCG@10 -m AP -m RR"),
+    Command(
+        "pool",
+        "gainful.analyses.pool:pool",
+        "qrels.txt runs/ --depth 20 --save to-judge.csv",
+        special="pool",
+        saves="the list to judge: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text",
+    ),
     Command("topics", "gainful.analyses.topics:topics", "qrels.txt runs/ -m nDCG@10 --difference 0.05"),
     Command(
         "optimize",

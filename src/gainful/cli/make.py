@@ -53,7 +53,7 @@ _WORDS_LEFT = Annotated[tuple[str, ...], Parameter(show_default=False)]
 _SEVERAL = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
 _HYPHEN = "\0-"
 _OWNERS = ("word", "own", "shared", "settings", "shell", "shown")
-_WRITTEN = ("output", "chart", "page", "save")
+_WRITTEN = ("output", "chart", "page", "save", "merged")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

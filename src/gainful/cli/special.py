@@ -63,6 +63,30 @@ def evaluate(call: Call, *, per_topic: bool = False) -> int:
     return 1 if scores.failed else 0
 
 
+def pool(call: Call, *, merged: Path | None = None) -> int:
+    """Find out what to judge.
+
+    Parameters
+    ----------
+    qrels
+        Judgments there are: a file; - is standard input. The word none where nothing is judged yet.
+    merged
+        Write all judgments, those that came back included, to this file: of a sample a table with the whole pool, for
+        statAP, xinfAP and infNDCG.
+    """
+    from gainful.io.write import write_qrels
+
+    found = call.result()
+    if merged is not None:
+        if found.qrels is None:
+            raise DataError(f"{merged}: expected judgments to write, got none")
+        write_qrels(found.qrels, merged)
+    call.show(found)
+    if merged is not None:
+        note(f"judgments: {merged}")
+    return 1 if any(remark.code == "failed" for remark in found.notes()) else 0
+
+
 def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = False, margin: float | None = None) -> int:
     """Test whether runs really differ.
 

@@ -98,6 +98,23 @@ def write_run(run: Any, path: str | os.PathLike[str]) -> None:
     _write_text(lines, Path(path))
 
 
+def write_list(frame: pl.DataFrame, path: Path) -> None:
+    """Write a list to judge, in which labels are to be filled in.
+
+    A table has the columns query_id, doc_id, relevance (empty) and, if there is any, text. TREC text has the lines
+    ``topic 0 doc``, at whose ends labels are to be written. Either is read as qrels then.
+    """
+    if _is_text(path):
+        if frame.is_empty():
+            raise DataError(f"{path}: TREC text cannot hold an empty list; write .csv or .parquet")
+        _check_text(frame, path)
+        _write_text(frame.select("query_id", pl.lit("0").alias("iteration"), "doc_id"), path)
+        return
+    more = ["text"] if "text" in frame.columns else []
+    label = pl.lit(None, pl.Int64).alias("relevance")
+    _write_table(frame.select("query_id", "doc_id", label, *more), path)
+
+
 def _format(path: Path) -> str:
     return split_compression(path)[0].suffix.lower()
 

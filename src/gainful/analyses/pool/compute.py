@@ -1,0 +1,263 @@
+"""Pools of runs: which documents enter at which depth, which are judged, and what the others could change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gainful import _polars as pl
+from gainful.analyses.pool import PoolOptions
+from gainful.analyses.pool.result import PoolPlan
+from gainful.analyses.pool.sample import sampled
+from gainful.data.columns import each_once
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run, UnreadRun, check_name
+from gainful.errors import DataError
+from gainful.io.corpus import texts_of
+from gainful.io.read import iterate_runs, read_qrels
+from gainful.io.teams import read_teams
+from gainful.measures import parse_measures
+from gainful.results import Note, Settings, plural
+from gainful.stats.resample import generator
+from gainful.verbs.evaluate import evaluate
+
+PAIR = ["query_id", "doc_id"]
+# Judged documents of a run are counted so far down.
+_FIRST = 10
+_NONE = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
+
+
+def planned(
+    qrels: Any, runs: Any, function: Callable[..., Any], given: Mapping[str, Any], options: PoolOptions
+) -> PoolPlan:
+    """What `gainful.pool` finds."""
+    generator(given["seed"])
+    measures = tuple(map(str, parse_measures(given["measures"] or "nDCG@10")))
+    before = _labels(qrels, options)
+    labels = _merged(before, _labels(given["judged"], options))
+    read, failed = _read(runs, keep_going=options.get("keep_going", False))
+    chosen = _topics(read, labels, given["topics"])
+    deepest = max(given["depth"], *given["depths"], *given["strata"])
+    ranked = pl.concat([_first(run, deepest, chosen, options) for run in read])
+    members = _contributors([run.name for run in read], given["teams"])
+    places = _places(ranked, members)
+    entries = _judged(_entries(places), labels, before)
+    sample = None
+    if given["strata"]:
+        sample = sampled(entries, given["strata"], given["rates"], given["seed"])
+        listed = sample.filter(pl.col("drawn") & pl.col("relevance").is_null())
+    elif given["more"] is not None:
+        left = entries.filter(pl.col("relevance").is_null())
+        listed = left.filter(pl.int_range(pl.len()).over("query_id") < given["more"])
+    else:
+        listed = entries.filter((pl.col("depth") <= given["depth"]) & pl.col("relevance").is_null())
+    listed = listed.select(PAIR).sort(PAIR)
+    settings = Settings.of(
+        function,
+        {**given, "measures": measures, "teams": _word(given["teams"]), "judged": _word(given["judged"])},
+        data=f"{plural(len(read), 'run')}, {plural(len(chosen), 'topic')}",
+        notes=tuple(_failures(failed)),
+    )
+    return PoolPlan(
+        topics=len(chosen),
+        costs=_costs(entries, given["depths"], len(chosen), given["rel"]),
+        contributors=_contributions(places, entries, given["depth"]),
+        to_judge=listed if given["docs"] is None else texts_of(listed, Path(given["docs"])),
+        effects=_effects(labels, listed, read, measures, options),
+        qrels=_qrels(labels, sample),
+        sample=sample,
+        by="run" if given["teams"] is None else "team",
+        settings=settings,
+    )
+
+
+def _read(runs: Any, *, keep_going: bool) -> tuple[list[Run], list[tuple[str, str]]]:
+    """The runs, and what could not be read."""
+    found: dict[str, Run] = {}
+    failed = []
+    for run in iterate_runs(runs, keep_going=keep_going):
+        if isinstance(run, UnreadRun):
+            failed.append((run.source, run.reason))
+            continue
+        check_name(run.name, found)
+        found[run.name] = run if isinstance(run, Run) else run.read()
+    if not found:
+        raise DataError(failed[0][1] if failed else "expected at least one run, got none")
+    return list(found.values()), failed
+
+
+def _failures(failed: Iterable[tuple[str, str]]) -> list[Note]:
+    return [Note("failed", source, reason, warn=True) for source, reason in failed]
+
+
+def _labels(source: Any, options: PoolOptions) -> pl.DataFrame:
+    if source is None or (isinstance(source, str | Path) and str(source) == "none"):
+        return _NONE
+    qrels = read_qrels(source)
+    return each_once(qrels.frame, options.get("duplicates", "error"), f"qrels {qrels.name!r}")
+
+
+def _merged(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """Both judgments; of a pair with two labels the later one holds."""
+    label = after.select(*PAIR, "relevance").drop_nulls()
+    if label.is_empty():
+        return before
+    kept = before.join(label.select(PAIR), on=PAIR, how="anti", maintain_order="left")
+    return pl.concat([kept, label], how="diagonal")
+
+
+def _topics(runs: Sequence[Run], labels: pl.DataFrame, which: str) -> list[str]:
+    """The topics to pool, in the order of the judgments, then of the runs."""
+    judged = labels["query_id"].unique(maintain_order=True).to_list()
+    seen = dict.fromkeys(topic for run in runs for topic in run.topics)
+    chosen = [topic for topic in judged if topic in seen]
+    if which == "judged" and judged:
+        if not chosen:
+            raise DataError("expected runs with topics that have judgments, got none: use topics='all' to pool others")
+        return chosen
+    return [*chosen, *(topic for topic in seen if topic not in set(judged))]
+
+
+def _first(run: Run, deepest: int, topics: Sequence[str], options: PoolOptions) -> pl.DataFrame:
+    """The first documents of a run: run, query_id, doc_id, rank."""
+    frame = run.frame.filter(pl.col("query_id").is_in(topics)).select(*PAIR, "score")
+    frame = each_once(frame, options.get("duplicates", "error"), f"run {run.name!r}", "appears")
+    if options.get("ties", "trec") == "trec":
+        frame = frame.with_columns(pl.col("score").cast(pl.Float32)).sort(
+            "query_id", "score", "doc_id", descending=[False, True, True]
+        )
+    else:
+        frame = frame.sort("query_id", "score", descending=[False, True], maintain_order=True)
+    rank = pl.int_range(1, pl.len() + 1).over("query_id")
+    return (
+        frame.with_columns(rank=rank)
+        .filter(pl.col("rank") <= deepest)
+        .select(pl.lit(run.name).alias("run"), *PAIR, "rank")
+    )
+
+
+def _contributors(names: Sequence[str], teams: Any) -> pl.DataFrame:
+    """run, contributor: itself, or its team."""
+    if teams is None:
+        return pl.DataFrame({"run": names, "contributor": names})
+    known = read_teams(teams)
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise DataError(f"teams: expected a team for every run, got none for {missing[0]!r}")
+    return pl.DataFrame({"run": names, "contributor": [known[name] for name in names]})
+
+
+def _places(ranked: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
+    """contributor, query_id, doc_id, place, runs: the depth from which on a contributor's pool has the document."""
+    grouped = (
+        ranked.join(members, on="run")
+        .group_by("contributor", *PAIR)
+        .agg(pl.col("rank").min(), pl.len().alias("runs"))
+        .sort("contributor", "query_id", "rank", "runs", "doc_id", descending=[False, False, False, True, False])
+    )
+    return grouped.with_columns(place=pl.int_range(1, pl.len() + 1).over("contributor", "query_id"))
+
+
+def _entries(places: pl.DataFrame) -> pl.DataFrame:
+    """query_id, doc_id, depth, standing: the depth at which a document enters, and what decides among equals."""
+    found = places.group_by(PAIR).agg(pl.col("place").min().alias("depth"), pl.len().alias("contributors"))
+    found = found.sort("query_id", "depth", "contributors", "doc_id", descending=[False, False, True, False])
+    return found.with_columns(standing=pl.int_range(pl.len()).over("query_id", "depth"))
+
+
+def _judged(entries: pl.DataFrame, labels: pl.DataFrame, before: pl.DataFrame) -> pl.DataFrame:
+    """The entries with relevance, and known: whether they were judged before a sample was drawn."""
+    known = before.drop_nulls("relevance").select(*PAIR, pl.lit(value=True).alias("known"))
+    found = entries.join(labels.select(*PAIR, "relevance"), on=PAIR, how="left").join(known, on=PAIR, how="left")
+    return found.with_columns(pl.col("known").fill_null(value=False)).sort("query_id", "depth", "standing")
+
+
+def _costs(entries: pl.DataFrame, depths: Sequence[int], topics: int, rel: float) -> pl.DataFrame:
+    """One row per depth: documents in the pool, judged and not, per topic; and how many new ones are relevant."""
+    rows = []
+    last = 0
+    for depth in depths:
+        inside = entries.filter(pl.col("depth") <= depth)
+        left = inside.filter(pl.col("relevance").is_null())
+        most = left.group_by("query_id").len()["len"].max() if left.height else 0
+        labels = inside.filter(pl.col("depth") > last)["relevance"].drop_nulls()
+        rows.append(
+            {
+                "depth": depth,
+                "documents": inside.height,
+                "judged": inside.height - left.height,
+                "to_judge": left.height,
+                "per_topic": left.height / topics,
+                "most": most,
+                # Of the judged documents that enter since the depth before.
+                "relevant": float((labels >= rel).mean()) if len(labels) else np.nan,  # type: ignore[arg-type]
+            }
+        )
+        last = depth
+    return pl.DataFrame(rows)
+
+
+def _contributions(places: pl.DataFrame, entries: pl.DataFrame, depth: int) -> pl.DataFrame:
+    """One row per run or team: its documents in the pool of this depth, those that it alone has, and those unjudged."""
+    mine = places.filter(pl.col("place") <= depth).join(entries.select(*PAIR, "relevance"), on=PAIR)
+    owners = mine.group_by(PAIR).len("owners")
+    found = mine.join(owners, on=PAIR).group_by("contributor")
+    return found.agg(
+        pl.len().alias("documents"),
+        (pl.col("owners") == 1).sum().cast(pl.Int64).alias("alone"),
+        pl.col("relevance").is_null().sum().cast(pl.Int64).alias("to_judge"),
+    ).sort("to_judge", "contributor", descending=[True, False])
+
+
+def _effects(
+    labels: pl.DataFrame, listed: pl.DataFrame, runs: Sequence[Run], measures: tuple[str, ...], options: PoolOptions
+) -> pl.DataFrame | None:
+    """One row per run and measure: what is judged now and then; its score if none of the list is relevant, or all."""
+    if not labels["relevance"].drop_nulls().len() or not listed.height:
+        return None
+    best = float(labels["relevance"].max())  # type: ignore[arg-type]
+    plain = labels.select(*PAIR, "relevance").drop_nulls()
+    asked = [f"Judged@{_FIRST}", *measures]
+    scored = {}
+    for what, label in (("now", None), ("none", 0.0), ("all", best)):
+        added = listed.select(PAIR).with_columns(relevance=pl.lit(label, pl.Float64))
+        merged = plain if label is None else pl.concat([plain, added.join(plain, on=PAIR, how="anti")])
+        merged = merged.filter(pl.col("query_id").is_in(plain["query_id"].unique().implode()))
+        policies: Any = {name: options[name] for name in ("ties", "duplicates") if name in options}
+        scored[what] = evaluate(Qrels(merged, "pool"), list(runs), asked, **policies)
+    systems = list(scored["now"].systems)
+    means = {what: scores.summary() for what, scores in scored.items()}
+    parts = [
+        pl.DataFrame(
+            {
+                "measure": measure,
+                "run": systems,
+                "judged": means["now"][0],
+                "judged_then": means["none"][0],
+                "score": means["now"][at],
+                "if_none": means["none"][at],
+                "if_all": means["all"][at],
+            }
+        )
+        for at, measure in enumerate(scored["now"].measures[1:], 1)
+    ]
+    rise = pl.col("if_all") - pl.col("score")
+    return pl.concat(part.sort(rise, descending=True, maintain_order=True) for part in parts)
+
+
+def _qrels(labels: pl.DataFrame, sample: pl.DataFrame | None) -> Qrels | None:
+    """The judgments for `evaluate`: those there are, or the sampled pool."""
+    if sample is None:
+        return Qrels(labels.select(*PAIR, "relevance"), "pool") if labels.height else None
+    columns = [*PAIR, "relevance", "stratum", "inclusion"]
+    return Qrels(sample.select(columns), "pool")
+
+
+def _word(source: Any) -> str | None:
+    """What was given, as settings show it."""
+    if source is None:
+        return None
+    return str(source) if isinstance(source, str | Path) else type(source).__name__
