@@ -27,6 +27,7 @@ NAV = {
         "how-many-topics.md",
         "judgments-deep-enough.md",
         "what-to-judge.md",
+        "llm-judge.md",
         "nDCG-with-spam-labels.md",
         "choose-gain-and-discount.md",
         "where-to-cut.md",

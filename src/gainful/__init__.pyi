@@ -7,6 +7,8 @@ from .analyses.agreement import agreement as agreement
 from .analyses.agreement.result import Agreement as Agreement
 from .analyses.boundedness import boundedness as boundedness
 from .analyses.boundedness.result import Boundedness as Boundedness
+from .analyses.judges import judges as judges
+from .analyses.judges.result import Judges as Judges
 from .analyses.pool import pool as pool
 from .analyses.pool.result import PoolPlan as PoolPlan
 from .analyses.reliability import reliability as reliability

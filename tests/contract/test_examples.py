@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 
 import pytest
 
@@ -41,6 +42,7 @@ def test_they_run(gainful, tmp_path, monkeypatch):
     assert made.status == 0
     monkeypatch.chdir(tmp_path / "collection")
     (tmp_path / "collection/runs/team01-1.txt").rename("runs/bm25.txt")
+    shutil.copy("qrels.txt", "llm.txt")
     planted.planted_features(60, 1).write_csv("answers.csv")
     planted.planted_features(20, 2).drop("label").write_csv("new.csv")
     for name, line in ((name, one.example) for name, one in COMMANDS.items()):

@@ -32,6 +32,7 @@ CELLS = {
     "compare": "gf.compare(scores)",
     "explain": 'gf.explain(qrels, runs[0], runs[0].topics[0], "nDCGf@10")',
     "agreement": "gf.agreement(scores)",
+    "judges": 'gf.judges(qrels, qrels, runs=runs, measures="AP", resamples=20)',
     "pool": "gf.pool(qrels, runs, depth=20)",
     "boundedness": "gf.boundedness(rankings, cutoff=5)",
     "reliability": 'gf.reliability(qrels, runs, "nDCG@10")',

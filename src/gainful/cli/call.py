@@ -73,7 +73,9 @@ class Call:
                 if isinstance(item, str) and item.startswith("@"):  # a measure in a file
                     yield item[1:]
                 # The --test of `compare` is a word, that of `ltrf train` a path.
-                elif isinstance(item, Path) or (name in ("filter_run", "also", "cut") and isinstance(item, str)):
+                elif isinstance(item, Path) or (
+                    name in ("filter_run", "also", "cut", "runs") and isinstance(item, str)
+                ):
                     yield str(item)
 
     def result(self) -> Any:
@@ -100,7 +102,8 @@ class Call:
                 raise DataError(f"expected judgments and runs, or --scores FILE, got {got}")
             words = {"qrels": files[0], "runs": files[1:]}
         if "runs" not in words:
-            yield list(words.values())
+            others = words.pop("others", ())
+            yield [*words.values(), *others]
             return
         runs = list(words.pop("runs"))
         refuse_measures(runs)

@@ -41,6 +41,7 @@ _COMMANDS = (
     Command("robustness", "gainful.analyses.robustness:robustness", "qrels.txt runs/ -m bpref -m nDCG@100"),
     Command("boundedness", "gainful.analyses.boundedness:boundedness", "qrels.txt runs/ --cutoff 5,20"),
     Command("agreement", "gainful.analyses.agreement:agreement", "qrels.txt runs/ -m nDCG@10 -m AP -m RR"),
+    Command("judges", "gainful.analyses.judges:judges", "qrels.txt llm.txt -m nDCG@10 --runs runs"),
     Command(
         "pool",
         "gainful.analyses.pool:pool",

@@ -22,7 +22,14 @@ from gainful.verbs.source import Options
 
 Item = TypeVar("Item")
 # Parameters that stand without an option, and what they are called there.
-_WORDS = {"source": "QRELS RUN...", "collections": "QRELS RUN...", "qrels": "QRELS", "runs": "RUN...", "run": "RUN"}
+_WORDS = {
+    "others": "QRELS...",
+    "source": "QRELS RUN...",
+    "collections": "QRELS RUN...",
+    "qrels": "QRELS",
+    "runs": "RUN...",
+    "run": "RUN",
+}
 _WORDS |= {"ranker": "RANKER", "data": "DATA", "folder": "FOLDER"}
 # What other parameters are called where that is not their name.
 _NAMES = {
@@ -38,6 +45,7 @@ _TEXTS = {
     "source": "Judgments, then runs: files, folders or globs; - is standard input. Not with --scores.",
     "collections": "Judgments, then runs: files, folders or globs; see --collection for more than one collection.",
     "qrels": "Judgments: a file (TREC text, CSV, TSV, JSONL, Parquet, Arrow; compressed or not); - is standard input.",
+    "others": "Judgments of other judges, of the same topics and documents or of some of them: one file each.",
     "runs": "Runs: files, folders or globs; - is standard input.",
     "run": "The run: a file; - is standard input.",
     "measures": "What to compute, such as nDCG@10, nDCGf@3 or AP(rel=2); may be repeated. 'gainful measures' lists "
@@ -51,6 +59,7 @@ _TEXTS = {
 }
 _WORDS_LEFT = Annotated[tuple[str, ...], Parameter(show_default=False)]
 _SEVERAL = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
+_FILES = Annotated[tuple[str, ...], Parameter(negative="", show_default=False, consume_multiple=True)]
 _HYPHEN = "\0-"
 _OWNERS = ("word", "own", "shared", "settings", "shell", "shown")
 _WRITTEN = ("output", "chart", "page", "save", "merged")
@@ -144,6 +153,10 @@ def _options(command: Command, function: Callable[..., Any], shell: Callable[...
     for name, parameter in parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
             yield from _shared(get_args(hints[name])[0], table="source" in parameters)
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            yield Option(name, _WORDS_LEFT, parameter.empty, "word", word=True)
+        elif name == "runs" and parameter.kind is parameter.KEYWORD_ONLY:
+            yield Option(name, _FILES, (), "own")
         elif name in ("source", "collections"):
             yield Option(name, _WORDS_LEFT, (), "word", word=True)
         elif name == "runs" and "source" not in parameters:

@@ -316,7 +316,11 @@ def _run_name(source: object) -> str:
     """What to call a run that has no name, by where it came from."""
     if not isinstance(source, Path):
         return "stdin" if isinstance(source, Content) else "run"
-    path = source
+    return file_name(source)
+
+
+def file_name(path: Path) -> str:
+    """The name of a file without the endings that say how it was written."""
     base, _ = split_compression(path)
     return id_text((base.stem if base.suffix.lower() in _FORMAT_SUFFIXES else base.name) or path.name)
 
