@@ -32,6 +32,10 @@ _POLICY = (
 )
 
 
+# Four times as fast as zlib's usual 6, and a tenth larger.
+_PACKING = 4
+
+
 def report_page(contents: dict[str, Any]) -> str:
     """The page of what `gather` gives; why topics scored what they did is packed, as it is most of the data."""
     rest = {name: value for name, value in contents.items() if name != "why"}
@@ -49,7 +53,7 @@ def shell(kind: str, contents: object, scripts: tuple[str, ...], packed: object 
         "policy": _POLICY.format(hashes),
         "style": _file("report.css"),
         "contents": as_text(contents),
-        "packed": base64.b64encode(gzip.compress(as_text(packed).encode(), 6, mtime=0)).decode(),
+        "packed": base64.b64encode(gzip.compress(as_text(packed).encode(), _PACKING, mtime=0)).decode(),
         "vega": library,
         "script": script,
     }

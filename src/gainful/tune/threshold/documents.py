@@ -24,39 +24,19 @@ class ScoredDocuments:
 
     rankings: Rankings  # the join of the run with the judgments: topics, pools, hits
     start: IntArray  # per topic, where its documents begin, and where those of the last end
-    document: IntArray  # per document, by rank: its index in the pool, -1 if it is not there
-    place: IntArray  # per document, by rank: its place, from 1
+    lengths: IntArray  # per topic, how many documents it has
+    topic: IntArray  # per document, its topic
+    # Per document, by rank: the rank, where nothing is filtered; its index in the pool, -1 if it is not there; the
+    # index of its label, -1 if it has none; its place, from 1.
+    rank: IntArray
+    document: IntArray
+    grade: IntArray
+    place: IntArray
     admitted: IntArray  # documents (by rank) in the order of topic and place
     step: IntArray  # per admitted document: the number of the first threshold that keeps it
+    ends: IntArray  # admitted documents after which a topic can stop: those with equal scores come and go together
     thresholds: FloatArray  # the distinct scores, descending: the lowest raw score where several count as one
     one_score: bool  # whether documents are admitted in the order of their ranks, so that ranks never change
-
-    @property
-    def lengths(self) -> IntArray:
-        """Per topic, how many documents it has."""
-        return np.diff(self.start)
-
-    @property
-    def topic(self) -> IntArray:
-        """Per document, its topic."""
-        return np.repeat(np.arange(len(self.start) - 1), self.lengths)
-
-    @property
-    def rank(self) -> IntArray:
-        """Per document, its rank where nothing is filtered."""
-        return np.arange(self.start[-1]) - np.repeat(self.start[:-1], self.lengths) + 1
-
-    @property
-    def grade(self) -> IntArray:
-        """Per document, the index of its label; -1 where it is not judged."""
-        return np.append(self.rankings.pool_grade, -1)[self.document]
-
-    @property
-    def ends(self) -> IntArray:
-        """Admitted documents after which a topic can stop: those with equal scores come and go together."""
-        last = np.append(self.step[1:] != self.step[:-1], True)
-        last[self.start[1:][self.lengths > 0] - 1] = True
-        return np.flatnonzero(last)
 
     def threshold(self, number: IntArray) -> FloatArray:
         """The score that keeps what threshold `number` keeps: inf for nothing, -inf for everything."""
@@ -117,13 +97,21 @@ def scored_documents(rankings: Rankings, filter_run: Run | None) -> ScoredDocume
         admitted = np.argsort(topic * (len(distinct) + 1) + step, kind="stable")
         place = np.empty_like(number)
         place[admitted] = rank
+    step = step[admitted]
+    last = np.append(step[1:] != step[:-1], True)
+    last[start[1:][rankings.retrieved > 0] - 1] = True
     return ScoredDocuments(
         rankings=rankings,
         start=start,
+        lengths=rankings.retrieved,
+        topic=topic,
+        rank=rank,
         document=document,
+        grade=np.append(rankings.pool_grade, -1)[document],
         place=place,
         admitted=admitted,
-        step=step[admitted],
+        step=step,
+        ends=np.flatnonzero(last),
         thresholds=lowest[::-1],
         one_score=filter_run is None,
     )
