@@ -22,7 +22,7 @@ def optimize_row() -> None:
     rankings = align(made.qrels, made.runs)
     labels = rankings.grades[rankings.grades > 0]
     arrays = bilinear(rankings, labels, RANKS)
-    problem = Problem(arrays=arrays, cutoff=RANKS, discount=np.ones(RANKS), gain=labels)
+    problem = Problem(owner=0, arrays=arrays, cutoff=RANKS, discount=np.ones(RANKS), gain=labels)
     space = Space(ranks=RANKS, labels=0, constrained=True)
     start = space.coordinates(Point(discount=1 / np.log2(np.arange(2, RANKS + 2))))
     print("\noptimise 100 discounts, 100 systems × 50 topics, from log2")

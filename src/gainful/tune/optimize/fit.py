@@ -235,7 +235,9 @@ def _slsqp(
     rest = np.array([1.0 - x[block].sum() for block in space.blocks]) + sums @ x[moved]
     sums = np.pad(sums, ((0, 0), (0, int(bounding))))
     constraints = [{"type": "eq", "fun": lambda p: sums @ p - rest, "jac": lambda p: sums}]
-    bounds = [(low, 1.0) for low in space.least[moved].tolist()]
+    # None can exceed 1, since they add up to it: saying so doubles the inequalities of every quadratic program.
+    highest = None if n > MANY else 1.0
+    bounds = [(low, highest) for low in space.least[moved].tolist()]
     first, raised = x[moved], np.append(np.zeros(n), np.ones(int(bounding)))
     if bounding:
         bounds.append((-1.0, 1.0))
