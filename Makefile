@@ -72,7 +72,8 @@ coverage:
 docs: $(VENV)/docs
 	PYTHONPATH=docs $(BIN)/python -m sitegen
 
-# Ten thousand damaged files and more, then every reader and the grammar for so many seconds, guided by coverage.
+# Ten thousand damaged files and more, then every reader and the grammar for so many seconds, guided by coverage; then the
+# compiled core, under sanitizers.
 SECONDS ?= 60
 TARGETS ?=
 fuzz: $(VENV)/stamp
@@ -80,6 +81,7 @@ fuzz: $(VENV)/stamp
 		tests/unit/io/test_text.py tests/unit/measures/test_grammar.py tests/contract/test_interrupts.py
 	$(PIP) atheris
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(TARGETS)
+	$(BIN)/python tests/fuzz/core.py --seconds $(SECONDS)
 
 demo: $(VENV)/base $(VENV)/core
 	$(BIN)/gainful demo

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
 import random
 import struct
-from collections import defaultdict
+import sys
+from collections import OrderedDict, defaultdict
 from contextlib import contextmanager
 from unittest import mock
 
@@ -16,6 +18,7 @@ import pytest
 import gainful as gf
 from gainful._core import native
 from gainful.data import core
+from gainful.data.run import check_unchanged
 from gainful.errors import DataError, GainfulError
 
 compiled = pytest.mark.skipif(native is None, reason="gainful was installed without a compiler, or GAINFUL_PURE is set")
@@ -35,7 +38,17 @@ def pure():
 @contextmanager
 def blocks(size, margin):
     """Texts are cut into blocks of so many bytes."""
-    with mock.patch.object(core, "BLOCK", size), mock.patch.object(core, "MARGIN", margin):
+    with mock.patch.multiple(core, SMALL=size, LARGE=size, MARGIN=margin):
+        yield
+
+
+@contextmanager
+def streamed(size):
+    """Runs are large from one byte on, and come in chunks of so many bytes if they are packed; 0: as usual."""
+    if not size:
+        yield
+        return
+    with mock.patch.multiple("gainful.io.chunks", STREAMED=1, PACKED=1, CHUNK=size):
         yield
 
 
@@ -199,10 +212,8 @@ def compare_worlds(seeds, folder):
         sources.append((world.nested(judged), world.nested(returned)))
         policies = world.draw.choice(POLICIES)
         for given in sources:
-            with (
-                blocks(world.draw.choice((1, 7, 64, 300, 1 << 20)), world.draw.choice((1, 30, 1 << 16))),
-                joins() as counts,
-            ):
+            sizes = world.draw.choice((1, 7, 64, 300, 1 << 20)), world.draw.choice((1, 30, 1 << 16))
+            with blocks(*sizes), streamed(world.draw.choice((0, 0, 20, 500))), joins() as counts:
                 ours = told(*given, **policies)
             with pure():
                 theirs = told(*given, **policies)
@@ -224,6 +235,108 @@ def test_random_collections(tmp_path):
 def test_ten_thousand_random_collections(tmp_path, part):
     total = compare_worlds(range(1000 * (part + 1), 1000 * (part + 2)), tmp_path)
     assert total[True] > 2000
+
+
+def lines(topics=40, documents=50):
+    """A run of some size, and judgments for it."""
+    run = [f"{topic} Q0 d{at} {at} {documents - at} t\n" for topic in range(topics) for at in range(documents)]
+    return "".join(run), "".join(f"{topic} 0 d{topic % documents} 1\n" for topic in range(topics))
+
+
+def collection(folder):
+    """Files of a run and its judgments."""
+    run, qrels = folder / "run.txt", folder / "qrels.txt"
+    for path, text in zip((run, qrels), lines(), strict=True):
+        path.write_text(text)
+    return qrels, run
+
+
+def test_a_file_that_grows_while_it_is_read(tmp_path):
+    qrels, run = collection(tmp_path)
+
+    def growing(function):
+        def call(*arguments, **options):
+            with run.open("ab") as file:
+                file.write(b"1 Q0 new 1 1 t\n")
+            return function(*arguments, **options)
+
+        return call
+
+    inner = "gainful.data.core._match" if native is not None else "gainful.io.chunks.read_lines"
+    module, _, name = inner.rpartition(".")
+    with streamed(300), blocks(300, 30), mock.patch(inner, growing(getattr(sys.modules[module], name))):
+        assert told(qrels, run) == (DataError, f"{run}: changed while it was read; wait until it is complete")
+
+
+@compiled
+@pytest.mark.parametrize("cut", [0, 1, 500, 20_000])
+def test_a_file_that_shrinks_while_it_is_read(tmp_path, cut):
+    qrels, run = collection(tmp_path)
+
+    def shrinking(*arguments, **options):
+        os.truncate(run, cut)
+        return found(*arguments, **options)
+
+    found = core._match
+    with streamed(300), blocks(300, 30), mock.patch("gainful.data.core._match", shrinking):
+        assert told(qrels, run) == (DataError, f"{run}: changed while it was read; wait until it is complete")
+
+
+def test_a_file_that_changes_while_it_is_read_as_a_whole(tmp_path):
+    qrels, run = collection(tmp_path)
+    status, later = os.stat(run), os.stat(qrels)
+    with (
+        mock.patch("gainful.data.run.os.fstat", side_effect=[later]),
+        pytest.raises(DataError, match="changed while it"),
+    ):
+        check_unchanged(status, 0, str(run))
+
+
+@compiled
+def test_runs_that_the_core_does_not_take_are_read_all_the_same(tmp_path):
+    qrels, run = collection(tmp_path)
+    table = tmp_path / "table.csv"
+    rows = [line.split() for line in lines()[0].splitlines()]
+    table.write_text("query_id,doc_id,score\n" + "".join(f"{row[0]},{row[2]},{row[4]}\n" for row in rows))
+    ranked = {topic: [row[2] for row in rows if row[0] == topic] for topic in dict.fromkeys(row[0] for row in rows)}
+    runs = {"text": str(run), "table": str(table), "lists": ranked, "frame": gf.read_run(run)}
+    with joins() as counts:
+        found = gf.evaluate(gf.read_qrels(qrels), runs, ["AP", "nDCG@5"])
+    assert counts == {True: 1, False: 1}  # text and lists: tables and frames are not asked about
+    for system in range(1, 4):
+        assert found.values[:, system].tobytes() == found.values[:, 0].tobytes()
+
+
+@compiled
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda run: run["1"].update({5: 1.0}),
+        lambda run: run["1"].update({"d3": True}),
+        lambda run: run["1"].update({"d3": "1"}),
+        lambda run: run["1"].update({"d3": None}),
+        lambda run: run["1"].update({"d3": 10**400}),
+        lambda run: run["1"].update({"d3": math.nan}),
+        lambda run: run["1"].update({chr(0xD800): 1.0}),
+        lambda run: run["1"].update({chr(0xDCFF): 1.0}),
+        lambda run: run["1"].update({b"d3": 1.0}),
+        lambda run: run.update({3: {"d": 1.0}}),
+        lambda run: run.update({"strange": {"d": "no number"}}),
+        lambda run: run.update({"2": [("d", 1.0)]}),
+        lambda run: run.update({"2": OrderedDict(b=2.0, a=1.0)}),
+        lambda run: run.update({"2": {}, "strange": {}}),
+    ],
+)
+def test_odd_dicts(change):
+    run = {"1": {"d1": 1.0, "d2": 2}, "0": {"d1": 1.0}}
+    change(run)
+    for judged in (
+        {"1": {"d1": 1, "5": 0, "d3": 2}, "2": {"a": 1, "b": None}, "3": {"d": 1.5}},
+        {"1": {"d2": np.int64(1)}},
+    ):
+        ours = told(judged, run)
+        with pure():
+            assert ours == told(judged, run)
 
 
 def labels_of(texts):

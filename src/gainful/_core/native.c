@@ -31,8 +31,7 @@ static uint64_t seed; /* of the hashes: different in each process, so that nobod
 /* ---------------------------------------------------------------------------------------------------- memory */
 
 /* Room for `need` items of `size` bytes; false if there is none. */
-static int reserve(void **items, size_t *room, size_t need, size_t size)
-{
+static int reserve(void **items, size_t *room, size_t need, size_t size) {
     if (need <= *room)
         return 1;
     size_t wanted = *room ? *room * 2 : 64;
@@ -55,8 +54,7 @@ typedef struct {
     size_t count, room;
 } Ints;
 
-static int add_int(Ints *ints, int64_t value)
-{
+static int add_int(Ints *ints, int64_t value) {
     if (!RESERVE(ints->at, ints->room, ints->count + 1))
         return 0;
     ints->at[ints->count++] = value;
@@ -70,8 +68,7 @@ typedef struct Block {
     byte bytes[];
 } Block;
 
-static byte *take(Block **blocks, size_t size)
-{
+static byte *take(Block **blocks, size_t size) {
     Block *block = *blocks;
     if (!block || block->size - block->used < size) {
         size_t room = size > 4096 ? size : 4096;
@@ -87,8 +84,7 @@ static byte *take(Block **blocks, size_t size)
     return block->bytes + block->used - size;
 }
 
-static void free_blocks(Block *block)
-{
+static void free_blocks(Block *block) {
     while (block) {
         Block *before = block->before;
         free(block);
@@ -105,23 +101,20 @@ typedef struct {
 
 #define HIGH UINT64_C(0x8080808080808080)
 
-static inline uint64_t load8(const byte *p)
-{
+static inline uint64_t load8(const byte *p) {
     uint64_t word;
     memcpy(&word, p, 8);
     return word;
 }
 
-static inline uint64_t load4(const byte *p)
-{
+static inline uint64_t load4(const byte *p) {
     uint32_t word;
     memcpy(&word, p, 4);
     return word;
 }
 
 /* The hash of some bytes; `any` tells which bits occur in them. */
-static inline uint64_t hash_of(const byte *p, size_t n, uint64_t *any)
-{
+static inline uint64_t hash_of(const byte *p, size_t n, uint64_t *any) {
     uint64_t hash = seed ^ n * UINT64_C(0x9E3779B97F4A7C15), word, seen = 0;
     if (n >= 8) {
         const byte *last = p + n - 8;
@@ -144,26 +137,18 @@ static inline uint64_t hash_of(const byte *p, size_t n, uint64_t *any)
     return hash ^ hash >> 29;
 }
 
-static inline int same(Id a, Id b)
-{
-    return a.length == b.length && !memcmp(a.at, b.at, a.length);
-}
+static inline int same(Id a, Id b) { return a.length == b.length && !memcmp(a.at, b.at, a.length); }
 
 /* Whether a comes before b in byte order. */
-static inline int less(Id a, Id b)
-{
+static inline int less(Id a, Id b) {
     int order = memcmp(a.at, b.at, a.length < b.length ? a.length : b.length);
     return order ? order < 0 : a.length < b.length;
 }
 
-static inline int continues(byte c)
-{
-    return (c & 0xC0) == 0x80;
-}
+static inline int continues(byte c) { return (c & 0xC0) == 0x80; }
 
 /* How many bytes the character at p has; 0 if it is no valid UTF-8. */
-static size_t character(const byte *p, size_t n)
-{
+static size_t character(const byte *p, size_t n) {
     byte c = p[0];
     if (c < 0x80)
         return 1;
@@ -181,8 +166,7 @@ static size_t character(const byte *p, size_t n)
 }
 
 /* The id with each byte that is no UTF-8 as a character of U+10FF80 to U+10FFFF; 0 if there is no memory. */
-static int escaped(Id *id, Block **blocks)
-{
+static int escaped(Id *id, Block **blocks) {
     const byte *p = id->at, *end = p + id->length;
     size_t length, wrong = 0;
     for (; p < end; p += length ? length : 1) {
@@ -215,8 +199,7 @@ static int escaped(Id *id, Block **blocks)
 }
 
 /* The hash of an id as it is kept, rewriting the id if it must be; 0 if there is no memory. */
-static inline int settle(Id *id, uint64_t *hash, Block **blocks)
-{
+static inline int settle(Id *id, uint64_t *hash, Block **blocks) {
     uint64_t any;
     *hash = hash_of(id->at, id->length, &any);
     if (!(any & HIGH))
@@ -229,9 +212,14 @@ static inline int settle(Id *id, uint64_t *hash, Block **blocks)
     return 1;
 }
 
-static PyObject *text_of(Id id)
-{
-    return PyUnicode_DecodeUTF8((const char *)id.at, (Py_ssize_t)id.length, "strict");
+static PyObject *names_of(const Id *ids, size_t count) {
+    PyObject *names = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; names && i < count; i++) {
+        PyObject *name = PyUnicode_DecodeUTF8((const char *)ids[i].at, (Py_ssize_t)ids[i].length, "strict");
+        if (!name || PyList_SetItem(names, (Py_ssize_t)i, name) < 0)
+            Py_CLEAR(names);
+    }
+    return names;
 }
 
 /* --------------------------------------------------------------------------------------------------- numbers */
@@ -248,8 +236,7 @@ static const uint64_t FIVES[] = {
     UINT64_C(298023223876953125), UINT64_C(1490116119384765625), UINT64_C(7450580596923828125)};
 
 /* digits / 10^power, rounded once: the quotient has 64 bits at least, and the remainder tells of all that follow. */
-static double divided(uint64_t digits, int power)
-{
+static double divided(uint64_t digits, int power) {
     int up = __builtin_clzll(digits), down = __builtin_clzll(FIVES[power]);
     unsigned __int128 above = (unsigned __int128)(digits << up) << 64;
     uint64_t below = FIVES[power] << down;
@@ -263,37 +250,29 @@ static double divided(uint64_t digits, int power)
 }
 #endif
 
-static inline int is_digit(byte c)
-{
-    return (byte)(c - '0') < 10;
-}
+static inline int is_digit(byte c) { return (byte)(c - '0') < 10; }
 
-/* What a scan that released the GIL needs to take it again. */
-typedef struct {
-    PyThreadState *released;
-} Gil;
+typedef PyThreadState *Gil; /* what a scan that released the GIL needs to take it again */
 
 /* The number by Python's own parser; the text is known to be a number. */
-static int parsed_by_python(const byte *p, size_t n, double *value, Gil *gil)
-{
+static int parsed_by_python(const byte *p, size_t n, double *value, Gil *gil) {
     char small[64], *copy = n < sizeof small ? small : malloc(n + 1);
     if (!copy)
         return 0;
     memcpy(copy, p, n);
     copy[n] = 0;
-    PyEval_RestoreThread(gil->released);
+    PyEval_RestoreThread(*gil);
     *value = PyOS_string_to_double(copy, NULL, NULL);
     int failed = PyErr_Occurred() != NULL;
     PyErr_Clear();
-    gil->released = PyEval_SaveThread();
+    *gil = PyEval_SaveThread();
     if (copy != small)
         free(copy);
     return !failed && isfinite(*value);
 }
 
 /* A finite decimal number, as float() reads it; 0 for anything else. */
-static int number(const byte *p, const byte *end, double *value, Gil *gil)
-{
+static int number(const byte *p, const byte *end, double *value, Gil *gil) {
     const byte *begin = p;
     int negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
@@ -353,8 +332,7 @@ typedef struct {
     uint64_t mask;
 } Cursor;
 
-static inline uint64_t blanks_of_64(const byte *p)
-{
+static inline uint64_t blanks_of_64(const byte *p) {
 #if defined(__SSE2__) && !defined(GAINFUL_PORTABLE)
     const __m128i space = _mm_set1_epi8(' ');
     uint64_t mask = 0;
@@ -377,8 +355,7 @@ static inline uint64_t blanks_of_64(const byte *p)
 #endif
 }
 
-static inline uint64_t blanks_at(const byte *p, const byte *end)
-{
+static inline uint64_t blanks_at(const byte *p, const byte *end) {
     if (end - p >= 64)
         return blanks_of_64(p);
     byte copy[64];
@@ -387,8 +364,7 @@ static inline uint64_t blanks_at(const byte *p, const byte *end)
     return blanks_of_64(copy);
 }
 
-static inline int lowest(uint64_t mask)
-{
+static inline int lowest(uint64_t mask) {
 #if defined(__GNUC__) || defined(__clang__)
     return __builtin_ctzll(mask);
 #else
@@ -399,16 +375,14 @@ static inline int lowest(uint64_t mask)
 #endif
 }
 
-static void start(Cursor *cursor, const byte *p, const byte *end)
-{
+static void start(Cursor *cursor, const byte *p, const byte *end) {
     cursor->block = p;
     cursor->end = end;
     cursor->mask = p < end ? blanks_at(p, end) : 0;
 }
 
 /* The next blank; the end if there is none. */
-static inline const byte *next_blank(Cursor *cursor)
-{
+static inline const byte *next_blank(Cursor *cursor) {
     while (!cursor->mask) {
         if (cursor->end - cursor->block <= 64) {
             cursor->block = cursor->end;
@@ -422,10 +396,7 @@ static inline const byte *next_blank(Cursor *cursor)
     return found;
 }
 
-static inline int separates(byte c)
-{
-    return c == ' ' || c == '\t';
-}
+static inline int separates(byte c) { return c == ' ' || c == '\t'; }
 
 /* The fields of one line, from `line` on. */
 typedef struct {
@@ -436,8 +407,7 @@ typedef struct {
 } Line;
 
 /* A line of `wanted` fields if it is plain; 0 and the cursor moved on if not. */
-static inline int plain_line(Cursor *cursor, const byte *line, const byte *end, int wanted, Line *found)
-{
+static inline int plain_line(Cursor *cursor, const byte *line, const byte *end, int wanted, Line *found) {
     const byte *from = line;
     int plain = *line != '#';
     for (int i = 0; i < wanted; i++) {
@@ -455,8 +425,7 @@ static inline int plain_line(Cursor *cursor, const byte *line, const byte *end, 
     return plain;
 }
 
-static void any_line(Cursor *cursor, const byte *line, const byte *end, int wanted, Line *found)
-{
+static void any_line(Cursor *cursor, const byte *line, const byte *end, int wanted, Line *found) {
     const byte *from = line;
     int count = 0, blanks = 0, nul = 0;
     for (;;) {
@@ -486,8 +455,7 @@ static void any_line(Cursor *cursor, const byte *line, const byte *end, int want
 }
 
 /* The next line of `wanted` fields; `plain` tells what the line before was like, which this one is likely to be. */
-static inline void next_line(Cursor *cursor, const byte *line, const byte *end, int wanted, Line *found, int *plain)
-{
+static inline void next_line(Cursor *cursor, const byte *line, const byte *end, int wanted, Line *found, int *plain) {
     if (*plain) {
         Cursor saved = *cursor;
         if (plain_line(cursor, line, end, wanted, found))
@@ -499,8 +467,7 @@ static inline void next_line(Cursor *cursor, const byte *line, const byte *end, 
 }
 
 /* Whether there is one of the characters in which bytes are escaped: a text that has one is refused. */
-static int reserved_character(const byte *p, const byte *end)
-{
+static int reserved_character(const byte *p, const byte *end) {
     while (p < end && (p = memchr(p, 0xF4, (size_t)(end - p)))) {
         if (end - p >= 4 && p[1] == 0x8F && (p[2] | 1) == 0xBF && continues(p[3]))
             return 1;
@@ -531,8 +498,7 @@ typedef struct {
     size_t *slots_begin; /* per topic, and the end */
 } Index;
 
-static int64_t find_topic(const Index *index, Id id, uint64_t hash)
-{
+static int64_t find_topic(const Index *index, Id id, uint64_t hash) {
     for (size_t at = hash & index->topic_mask;; at = (at + 1) & index->topic_mask) {
         uint32_t number = index->topic_slots[at];
         if (!number)
@@ -542,8 +508,7 @@ static int64_t find_topic(const Index *index, Id id, uint64_t hash)
     }
 }
 
-static inline int64_t find_document(const Index *index, int64_t topic, Id id, uint64_t hash)
-{
+static inline int64_t find_document(const Index *index, int64_t topic, Id id, uint64_t hash) {
     const Slot *slots = index->slots + index->slots_begin[topic];
     size_t mask = index->slots_begin[topic + 1] - index->slots_begin[topic] - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
@@ -555,11 +520,10 @@ static inline int64_t find_document(const Index *index, int64_t topic, Id id, ui
     }
 }
 
-/* The smallest power of two above twice the number. */
-static size_t slots_for(size_t count)
-{
-    size_t slots = 2;
-    while (slots <= 2 * count)
+/* The smallest power of two above four times the number: most lookups then end at the first slot. */
+static size_t slots_for(size_t count) {
+    size_t slots = 4;
+    while (slots <= 4 * count)
         slots *= 2;
     return slots;
 }
@@ -584,8 +548,7 @@ typedef struct {
     Block *blocks;
 } Draft;
 
-static void free_draft(Draft *draft)
-{
+static void free_draft(Draft *draft) {
     free(draft->rows);
     free(draft->topics);
     free(draft->hashes);
@@ -594,8 +557,7 @@ static void free_draft(Draft *draft)
 }
 
 /* The number of a topic, a new one if need be; -1 if there is no memory. */
-static int64_t topic_number(Draft *draft, Id id)
-{
+static int64_t topic_number(Draft *draft, Id id) {
     uint64_t hash;
     if (!settle(&id, &hash, &draft->blocks))
         return -1;
@@ -630,8 +592,7 @@ static int64_t topic_number(Draft *draft, Id id)
     return (int64_t)draft->topic_count++;
 }
 
-static int add_judgment(Draft *draft, int64_t topic, Id id, double label)
-{
+static int add_judgment(Draft *draft, int64_t topic, Id id, double label) {
     if (topic < 0 || draft->count >= UINT32_MAX / 4 || !RESERVE(draft->rows, draft->room, draft->count + 1))
         return 0;
     Judgment *row = draft->rows + draft->count;
@@ -645,8 +606,7 @@ static int add_judgment(Draft *draft, int64_t topic, Id id, double label)
 }
 
 /* Rows in the order of topics, those of a topic as they came. */
-static int sort_by_topic(Draft *draft)
-{
+static int sort_by_topic(Draft *draft) {
     size_t i = 1;
     while (i < draft->count && draft->rows[i - 1].topic <= draft->rows[i].topic)
         i++;
@@ -671,41 +631,40 @@ static int sort_by_topic(Draft *draft)
     return draft->rows == sorted;
 }
 
+/* Copy an id to where it stays; where the next can go. */
+static byte *keep(Id *id, byte *to) {
+    memcpy(to, id->at, id->length);
+    id->at = to;
+    return to + id->length;
+}
+
 /* Everything of an index but its Python objects; a document that is judged twice is not mine. Needs no GIL. */
-static int fill(Index *index, Draft *draft, int keep_first)
-{
+static int fill(Index *index, Draft *draft, int keep_first) {
     size_t topics = draft->topic_count, count = draft->count, length = 0, i;
     if (!sort_by_topic(draft))
         return NO_MEMORY;
     index->topic_count = topics;
-    index->topic_mask = slots_for(topics) - 1;
-    index->topic_ids = malloc(topics * sizeof *index->topic_ids);
-    index->topic_hashes = malloc(topics * sizeof *index->topic_hashes);
-    index->topic_slots = calloc(index->topic_mask + 1, sizeof *index->topic_slots);
+    index->topic_mask = draft->mask;
+    index->topic_ids = draft->topics;
+    index->topic_hashes = draft->hashes;
+    index->topic_slots = draft->slots;
+    draft->topics = NULL;
+    draft->hashes = NULL;
+    draft->slots = NULL;
     index->slots_begin = calloc(topics + 1, sizeof *index->slots_begin);
     index->topic = malloc(count * sizeof *index->topic);
     index->label = malloc(count * sizeof *index->label);
     index->ids = malloc(count * sizeof *index->ids);
     for (i = 0; i < topics; i++)
-        length += draft->topics[i].length;
+        length += index->topic_ids[i].length;
     for (i = 0; i < count; i++)
         length += draft->rows[i].id.length;
     index->bytes = malloc(length + 1);
-    if (!index->topic_ids || !index->topic_hashes || !index->topic_slots || !index->slots_begin || !index->topic ||
-        !index->label || !index->ids || !index->bytes)
+    if (!index->slots_begin || !index->topic || !index->label || !index->ids || !index->bytes)
         return NO_MEMORY;
     byte *to = index->bytes;
-    for (i = 0; i < topics; i++) {
-        Id id = {to, draft->topics[i].length};
-        memcpy(to, draft->topics[i].at, id.length);
-        to += id.length;
-        index->topic_ids[i] = id;
-        index->topic_hashes[i] = draft->hashes[i];
-        size_t at = draft->hashes[i] & index->topic_mask;
-        while (index->topic_slots[at])
-            at = (at + 1) & index->topic_mask;
-        index->topic_slots[at] = (uint32_t)i + 1;
-    }
+    for (i = 0; i < topics; i++)
+        to = keep(&index->topic_ids[i], to);
     for (i = 0; i < count; i++)
         index->slots_begin[draft->rows[i].topic + 1]++;
     for (i = 0; i < topics; i++)
@@ -720,11 +679,9 @@ static int fill(Index *index, Draft *draft, int keep_first)
                 continue;
             return NOT_MINE;
         }
-        Id id = {to, row->id.length};
-        memcpy(to, row->id.at, id.length);
-        to += id.length;
         size_t number = index->count++;
-        index->ids[number] = id;
+        index->ids[number] = row->id;
+        to = keep(&index->ids[number], to);
         index->label[number] = row->label;
         index->topic[number] = row->topic;
         Slot *slots = index->slots + index->slots_begin[row->topic];
@@ -739,28 +696,15 @@ static int fill(Index *index, Draft *draft, int keep_first)
 
 static PyTypeObject *index_type(PyObject *module);
 
-static Index *new_index(PyObject *module)
-{
+static Index *new_index(PyObject *module) {
     PyTypeObject *type = index_type(module);
     allocfunc alloc = type ? (allocfunc)PyType_GetSlot(type, Py_tp_alloc) : NULL;
     return alloc ? (Index *)alloc(type, 0) : NULL; /* all zero */
 }
 
-static PyObject *topic_names(const Index *index)
-{
-    PyObject *names = PyTuple_New((Py_ssize_t)index->topic_count);
-    for (size_t i = 0; names && i < index->topic_count; i++) {
-        PyObject *name = text_of(index->topic_ids[i]);
-        if (!name || PyTuple_SetItem(names, (Py_ssize_t)i, name) < 0)
-            Py_CLEAR(names);
-    }
-    return names;
-}
-
 /* The index of a draft, which is freed; None if the draft is not mine. The GIL may be released if nobody can change what
    the ids lie in. */
-static PyObject *finished_index(PyObject *module, Draft *draft, int status, int keep_first, int release)
-{
+static PyObject *finished_index(PyObject *module, Draft *draft, int status, int keep_first, int release) {
     PyObject *result = NULL;
     if (status == FINE && !draft->count)
         status = NOT_MINE;
@@ -771,7 +715,10 @@ static PyObject *finished_index(PyObject *module, Draft *draft, int status, int 
             status = fill(index, draft, keep_first);
             if (release)
                 PyEval_RestoreThread(released);
-            if (status == FINE && (index->topics = topic_names(index)))
+            PyObject *names = status == FINE ? names_of(index->topic_ids, index->topic_count) : NULL;
+            index->topics = names ? PyList_AsTuple(names) : NULL;
+            Py_XDECREF(names);
+            if (index->topics)
                 result = Py_NewRef((PyObject *)index);
             Py_DECREF((PyObject *)index);
         }
@@ -784,8 +731,7 @@ static PyObject *finished_index(PyObject *module, Draft *draft, int status, int 
     return result;
 }
 
-static int text_is_ascii(const byte *p, size_t n)
-{
+static int text_is_ascii(const byte *p, size_t n) {
     uint64_t any = 0;
     for (; n >= 8; p += 8, n -= 8)
         any |= load8(p);
@@ -794,8 +740,7 @@ static int text_is_ascii(const byte *p, size_t n)
     return !(any & HIGH);
 }
 
-static int draft_of_text(Draft *draft, const byte *p, const byte *end, Gil *gil)
-{
+static int draft_of_text(Draft *draft, const byte *p, const byte *end, Gil *gil) {
     if (!text_is_ascii(p, (size_t)(end - p)) && reserved_character(p, end))
         return NOT_MINE;
     Cursor cursor;
@@ -822,17 +767,15 @@ static int draft_of_text(Draft *draft, const byte *p, const byte *end, Gil *gil)
     return FINE;
 }
 
-static PyObject *index_text(PyObject *module, PyObject *arguments)
-{
+static PyObject *index_text(PyObject *module, PyObject *arguments) {
     Py_buffer text;
     int keep_first;
     if (!PyArg_ParseTuple(arguments, "y*p", &text, &keep_first))
         return NULL;
     Draft draft = {0};
-    Gil gil;
-    gil.released = PyEval_SaveThread();
+    Gil gil = PyEval_SaveThread();
     int status = draft_of_text(&draft, text.buf, (const byte *)text.buf + text.len, &gil);
-    PyEval_RestoreThread(gil.released);
+    PyEval_RestoreThread(gil);
     PyObject *result = finished_index(module, &draft, status, keep_first, 1);
     PyBuffer_Release(&text); /* not before: the ids of the draft lie there */
     return result;
@@ -841,8 +784,7 @@ static PyObject *index_text(PyObject *module, PyObject *arguments)
 /* --------------------------------------------------------------------------------------- objects of Python */
 
 /* Whether the type of an object is one of these; NULL counts as none. */
-static int is_one_of(PyObject *object, PyObject *types)
-{
+static int is_one_of(PyObject *object, PyObject *types) {
     PyObject *type = (PyObject *)Py_TYPE(object);
     Py_ssize_t count = PyTuple_Size(types);
     for (Py_ssize_t i = 0; i < count; i++)
@@ -851,14 +793,12 @@ static int is_one_of(PyObject *object, PyObject *types)
     return 0;
 }
 
-static inline int is_dict(PyObject *object, PyObject *mappings)
-{
+static inline int is_dict(PyObject *object, PyObject *mappings) {
     return PyDict_CheckExact(object) || (PyDict_Check(object) && is_one_of(object, mappings));
 }
 
 /* A finite number; 0 for what is none, or of a type that might do anything. Runs no code of Python. */
-static inline int float_of(PyObject *object, PyObject *numbers, double *value)
-{
+static inline int float_of(PyObject *object, PyObject *numbers, double *value) {
     if (!PyFloat_CheckExact(object) && !PyLong_CheckExact(object) && !is_one_of(object, numbers))
         return 0;
     *value = PyFloat_AsDouble(object);
@@ -870,8 +810,7 @@ static inline int float_of(PyObject *object, PyObject *numbers, double *value)
 }
 
 /* The UTF-8 of a string, which the string holds; 0 if it has none. */
-static inline int id_of(PyObject *object, Id *id)
-{
+static inline int id_of(PyObject *object, Id *id) {
     if (!PyUnicode_CheckExact(object))
         return 0;
     Py_ssize_t length;
@@ -882,8 +821,7 @@ static inline int id_of(PyObject *object, Id *id)
     return id->at != NULL;
 }
 
-static int draft_of_dict(Draft *draft, PyObject *qrels, PyObject *numbers, PyObject *mappings)
-{
+static int draft_of_dict(Draft *draft, PyObject *qrels, PyObject *numbers, PyObject *mappings) {
     PyObject *name, *documents, *document, *value;
     Py_ssize_t at = 0, inner;
     if (!is_dict(qrels, mappings))
@@ -904,8 +842,7 @@ static int draft_of_dict(Draft *draft, PyObject *qrels, PyObject *numbers, PyObj
     return FINE;
 }
 
-static PyObject *index_dict(PyObject *module, PyObject *arguments)
-{
+static PyObject *index_dict(PyObject *module, PyObject *arguments) {
     PyObject *qrels, *numbers, *mappings;
     if (!PyArg_ParseTuple(arguments, "OO!O!", &qrels, &PyTuple_Type, &numbers, &PyTuple_Type, &mappings))
         return NULL;
@@ -914,8 +851,7 @@ static PyObject *index_dict(PyObject *module, PyObject *arguments)
     return finished_index(module, &draft, status, 0, 0);
 }
 
-static PyObject *index_columns(PyObject *module, PyObject *arguments)
-{
+static PyObject *index_columns(PyObject *module, PyObject *arguments) {
     PyObject *names;
     Py_buffer topic, ids, lengths;
     if (!PyArg_ParseTuple(arguments, "O!y*y*y*", &PyTuple_Type, &names, &topic, &ids, &lengths))
@@ -927,10 +863,8 @@ static PyObject *index_columns(PyObject *module, PyObject *arguments)
         status = NOT_MINE;
     for (Py_ssize_t i = 0; i < topics && status == FINE; i++) {
         Id id;
-        if (!id_of(PyTuple_GetItem(names, i), &id))
+        if (!id_of(PyTuple_GetItem(names, i), &id) || topic_number(&draft, id) != i)
             status = NOT_MINE;
-        else if (topic_number(&draft, id) != i)
-            status = PyErr_Occurred() ? NO_MEMORY : NOT_MINE;
     }
     const byte *p = ids.buf;
     for (Py_ssize_t i = 0; i < count && status == FINE; i++) {
@@ -954,8 +888,7 @@ static PyObject *index_columns(PyObject *module, PyObject *arguments)
     return result;
 }
 
-static void index_dealloc(PyObject *self)
-{
+static void index_dealloc(PyObject *self) {
     Index *index = (Index *)self;
     PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(index->topics);
@@ -972,40 +905,26 @@ static void index_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static Py_ssize_t index_length(PyObject *self)
-{
-    return (Py_ssize_t)((Index *)self)->count;
-}
+static Py_ssize_t index_length(PyObject *self) { return (Py_ssize_t)((Index *)self)->count; }
 
-static PyObject *index_topics(PyObject *self, void *unused)
-{
+static PyObject *index_topics(PyObject *self, void *unused) {
     (void)unused;
     return Py_NewRef(((Index *)self)->topics);
 }
 
-static PyObject *index_topic(PyObject *self, PyObject *unused)
-{
+static PyObject *index_topic(PyObject *self, PyObject *unused) {
     (void)unused;
     return PyBytes_FromStringAndSize((const char *)((Index *)self)->topic, 8 * index_length(self));
 }
 
-static PyObject *index_label(PyObject *self, PyObject *unused)
-{
+static PyObject *index_label(PyObject *self, PyObject *unused) {
     (void)unused;
     return PyBytes_FromStringAndSize((const char *)((Index *)self)->label, 8 * index_length(self));
 }
 
-static PyObject *index_ids(PyObject *self, PyObject *unused)
-{
+static PyObject *index_ids(PyObject *self, PyObject *unused) {
     (void)unused;
-    Index *index = (Index *)self;
-    PyObject *names = PyList_New((Py_ssize_t)index->count);
-    for (size_t i = 0; names && i < index->count; i++) {
-        PyObject *name = text_of(index->ids[i]);
-        if (!name || PyList_SetItem(names, (Py_ssize_t)i, name) < 0)
-            Py_CLEAR(names);
-    }
-    return names;
+    return names_of(((Index *)self)->ids, ((Index *)self)->count);
 }
 
 /* -------------------------------------------------------------------------------------------------- ranking */
@@ -1031,13 +950,13 @@ typedef struct {
     Row *row;
     size_t row_count, row_room;
     uint64_t *key, *other_key; /* scores as integers that sort the same way, the highest first */
-    uint32_t *order, *other_order, *seen;
+    uint32_t *order, *other_order;
+    Slot *seen; /* documents of the topic at hand */
     size_t key_room, other_key_room, order_room, other_order_room, seen_room;
     Block *blocks, *kept; /* ids of the topic at hand, and those that are told in the end */
 } Match;
 
-static void free_match(Match *match)
-{
+static void free_match(Match *match) {
     Ints *ints[] = {&match->topic, &match->count,     &match->hit_topic, &match->rank,
                     &match->document, &match->tie_first, &match->tie_last};
     for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
@@ -1055,35 +974,33 @@ static void free_match(Match *match)
 }
 
 /* Look for documents that stand twice: keep the first, or refuse. */
-static int once_each(Match *match)
-{
+static int once_each(Match *match) {
     size_t count = match->row_count, mask = slots_for(count) - 1, kept = 0;
     Row *rows = match->row;
     if (!RESERVE(match->seen, match->seen_room, mask + 1))
         return NO_MEMORY;
-    uint32_t *seen = match->seen;
+    Slot *seen = match->seen;
     memset(seen, 0, (mask + 1) * sizeof *seen);
     for (size_t i = 0; i < count; i++) {
         size_t at = rows[i].hash & mask;
+        uint32_t tag = (uint32_t)(rows[i].hash >> 32);
         int again = 0;
-        for (; seen[at] && !again; at = (at + 1) & mask) {
-            const Row *other = rows + seen[at] - 1;
-            again = other->hash == rows[i].hash && same(other->id, rows[i].id);
-        }
+        for (; seen[at].document && !again; at = (at + 1) & mask)
+            again = seen[at].tag == tag && same(rows[seen[at].document - 1].id, rows[i].id);
         if (again && !match->keep_first)
             return NOT_MINE;
         if (again)
             continue;
         if (kept < i)
             rows[kept] = rows[i];
-        seen[at] = (uint32_t)++kept;
+        seen[at].tag = tag;
+        seen[at].document = (uint32_t)++kept;
     }
     match->row_count = kept;
     return FINE;
 }
 
-static inline uint64_t key_of(double score, int ties)
-{
+static inline uint64_t key_of(double score, int ties) {
     if (ties == SINGLE) {
         float single = (float)score + 0.0f; /* -0.0 becomes 0.0 */
         uint32_t bits;
@@ -1097,8 +1014,7 @@ static inline uint64_t key_of(double score, int ties)
 }
 
 /* Sort `order` by `key`, the lowest first; equal ones stay as they are. */
-static void sort_keys(Match *match)
-{
+static void sort_keys(Match *match) {
     size_t count = match->row_count;
     uint64_t *key = match->key, *to_key = match->other_key;
     uint32_t *order = match->order, *to_order = match->other_order;
@@ -1150,8 +1066,7 @@ static void sort_keys(Match *match)
 }
 
 /* Sort some places of `order` by id, the highest first. */
-static void sort_ids(const Row *rows, uint32_t *order, uint32_t *room, size_t count)
-{
+static void sort_ids(const Row *rows, uint32_t *order, uint32_t *room, size_t count) {
     const size_t few = 8;
     for (size_t begin = 0; begin < count; begin += few) {
         size_t end = begin + few < count ? begin + few : count;
@@ -1176,8 +1091,7 @@ static void sort_ids(const Row *rows, uint32_t *order, uint32_t *room, size_t co
     }
 }
 
-static int add_hit(Match *match, int64_t topic, size_t place, size_t first, size_t last, int64_t document)
-{
+static int add_hit(Match *match, int64_t topic, size_t place, size_t first, size_t last, int64_t document) {
     return add_int(&match->hit_topic, topic) && add_int(&match->rank, (int64_t)place + 1) &&
            add_int(&match->document, document) &&
            (match->ties != EXPECTED ||
@@ -1185,8 +1099,7 @@ static int add_hit(Match *match, int64_t topic, size_t place, size_t first, size
 }
 
 /* Rank the topic at hand. */
-static int end_topic(Match *match, int64_t topic, int distinct)
-{
+static int end_topic(Match *match, int64_t topic, int distinct) {
     if (!match->row_count || topic < 0)
         return FINE;
     int status = distinct ? FINE : once_each(match);
@@ -1244,34 +1157,24 @@ static int end_topic(Match *match, int64_t topic, int distinct)
 }
 
 /* The row for one more document of the topic at hand; NULL if there is no memory. */
-static inline Row *new_row(Match *match)
-{
+static inline Row *new_row(Match *match) {
     if (match->row_count >= UINT32_MAX / 4 || !RESERVE(match->row, match->row_room, match->row_count + 1))
         return NULL;
     return match->row + match->row_count++;
 }
 
-static int add_unknown(Match *match, Id id)
-{
+static int add_unknown(Match *match, Id id) {
     if (!RESERVE(match->unknown, match->unknown_room, match->unknown_count + 1))
         return 0;
     match->unknown[match->unknown_count++] = id;
     return 1;
 }
 
-static PyObject *bytes_of(const void *at, size_t count)
-{
+static PyObject *bytes_of(const void *at, size_t count) {
     return PyBytes_FromStringAndSize(at, (Py_ssize_t)(8 * count));
 }
 
-static PyObject *matched(const Match *match)
-{
-    PyObject *unknown = PyList_New((Py_ssize_t)match->unknown_count);
-    for (size_t i = 0; unknown && i < match->unknown_count; i++) {
-        PyObject *name = text_of(match->unknown[i]);
-        if (!name || PyList_SetItem(unknown, (Py_ssize_t)i, name) < 0)
-            Py_CLEAR(unknown);
-    }
+static PyObject *matched(const Match *match) {
     PyObject *items[] = {
         bytes_of(match->topic.at, match->topic.count),
         bytes_of(match->count.at, match->count.count),
@@ -1281,7 +1184,7 @@ static PyObject *matched(const Match *match)
         bytes_of(match->document.at, match->document.count),
         bytes_of(match->tie_first.at, match->tie_first.count),
         bytes_of(match->tie_last.at, match->tie_last.count),
-        unknown,
+        names_of(match->unknown, match->unknown_count),
         PyLong_FromSize_t(match->rows),
     };
     Py_ssize_t count = sizeof items / sizeof *items;
@@ -1297,8 +1200,7 @@ static PyObject *matched(const Match *match)
     return result;
 }
 
-static PyObject *finished_match(Match *match, int status)
-{
+static PyObject *finished_match(Match *match, int status) {
     PyObject *result = NULL;
     if (status == FINE)
         result = matched(match);
@@ -1316,8 +1218,7 @@ static PyObject *finished_match(Match *match, int status)
 
 /* Where the topic of a line lies; 0 for a line without data. `after` is where the next line begins, NULL if that is
    not known. */
-static int topic_field(const byte *p, const byte *end, Id *topic, const byte **after)
-{
+static int topic_field(const byte *p, const byte *end, Id *topic, const byte **after) {
     const byte *line_end = memchr(p, '\n', (size_t)(end - p));
     *after = line_end ? line_end + 1 : NULL;
     if (!line_end)
@@ -1333,8 +1234,7 @@ static int topic_field(const byte *p, const byte *end, Id *topic, const byte **a
 
 /* Where to cut a text near p: at the first change of topic after the line that p is in, so that everybody who looks
    finds the same place. NULL if it cannot be told from what is there. */
-static const byte *cut(const byte *p, const byte *end, int ends)
-{
+static const byte *cut(const byte *p, const byte *end, int ends) {
     p = memchr(p, '\n', (size_t)(end - p));
     if (!p)
         return ends ? end : NULL;
@@ -1354,8 +1254,7 @@ static const byte *cut(const byte *p, const byte *end, int ends)
     return ends ? end : NULL;
 }
 
-static PyObject *cut_text(PyObject *module, PyObject *arguments)
-{
+static PyObject *cut_text(PyObject *module, PyObject *arguments) {
     (void)module;
     Py_buffer text;
     Py_ssize_t at;
@@ -1367,8 +1266,7 @@ static PyObject *cut_text(PyObject *module, PyObject *arguments)
     return PyLong_FromSsize_t(found ? found - begin : -1);
 }
 
-static int match_lines(Match *match, const byte *p, const byte *end, Gil *gil)
-{
+static int match_lines(Match *match, const byte *p, const byte *end, Gil *gil) {
     const Index *index = match->index;
     if (!text_is_ascii(p, (size_t)(end - p)) && reserved_character(p, end))
         return NOT_MINE;
@@ -1431,8 +1329,7 @@ static int match_lines(Match *match, const byte *p, const byte *end, Gil *gil)
     return status;
 }
 
-static PyObject *match_text(PyObject *module, PyObject *arguments)
-{
+static PyObject *match_text(PyObject *module, PyObject *arguments) {
     PyObject *index;
     Py_buffer text;
     Py_ssize_t own;
@@ -1442,15 +1339,14 @@ static PyObject *match_text(PyObject *module, PyObject *arguments)
                           &match.ties, &match.keep_first))
         return NULL;
     match.index = (const Index *)index;
-    Gil gil;
-    gil.released = PyEval_SaveThread();
+    Gil gil = PyEval_SaveThread();
     const byte *from = text.buf, *end = from + text.len;
     const byte *to = ends && own >= text.len ? end : own < 0 || own > text.len ? NULL : cut(from + own, end, ends);
     from = begins ? from : cut(from, end, ends);
     int status = from && to ? FINE : MORE;
     if (status == FINE && from < to)
         status = match_lines(&match, from, to, &gil);
-    PyEval_RestoreThread(gil.released);
+    PyEval_RestoreThread(gil);
     PyObject *result = finished_match(&match, status);
     PyBuffer_Release(&text);
     return result;
@@ -1458,8 +1354,7 @@ static PyObject *match_text(PyObject *module, PyObject *arguments)
 
 /* ---------------------------------------------------------------------------------------------- runs in dicts */
 
-static int match_documents(Match *match, PyObject *run, PyObject *numbers, PyObject *mappings)
-{
+static int match_documents(Match *match, PyObject *run, PyObject *numbers, PyObject *mappings) {
     PyObject *name, *documents, *document, *value;
     Py_ssize_t at = 0, inner;
     if (!is_dict(run, mappings))
@@ -1494,8 +1389,7 @@ static int match_documents(Match *match, PyObject *run, PyObject *numbers, PyObj
     return FINE;
 }
 
-static PyObject *match_dict(PyObject *module, PyObject *arguments)
-{
+static PyObject *match_dict(PyObject *module, PyObject *arguments) {
     PyObject *index, *run, *numbers, *mappings;
     Match match = {0};
     if (!PyArg_ParseTuple(arguments, "O!OiO!O!", index_type(module), &index, &run, &match.ties, &PyTuple_Type,
@@ -1535,13 +1429,9 @@ static PyType_Spec index_spec = {
     .slots = index_slots,
 };
 
-static PyTypeObject *index_type(PyObject *module)
-{
-    return *(PyTypeObject **)PyModule_GetState(module);
-}
+static PyTypeObject *index_type(PyObject *module) { return *(PyTypeObject **)PyModule_GetState(module); }
 
-static int module_exec(PyObject *module)
-{
+static int module_exec(PyObject *module) {
     PyObject *word = PyUnicode_FromString("gainful");
     Py_hash_t hash = word ? PyObject_Hash(word) : -1;
     Py_XDECREF(word);
@@ -1559,24 +1449,21 @@ static int module_exec(PyObject *module)
                : 0;
 }
 
-static int module_traverse(PyObject *module, visitproc visit, void *arg)
-{
+static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     PyObject **state = PyModule_GetState(module);
     if (state)
         Py_VISIT(*state);
     return 0;
 }
 
-static int module_clear(PyObject *module)
-{
+static int module_clear(PyObject *module) {
     PyObject **state = PyModule_GetState(module);
     if (state)
         Py_CLEAR(*state);
     return 0;
 }
 
-static void module_free(void *module)
-{
+static void module_free(void *module) {
     module_clear(module);
 }
 
@@ -1607,7 +1494,6 @@ static PyModuleDef module_definition = {
     .m_free = module_free,
 };
 
-PyMODINIT_FUNC PyInit_native(void)
-{
+PyMODINIT_FUNC PyInit_native(void) {
     return PyModuleDef_Init(&module_definition);
 }

@@ -6,11 +6,13 @@ with it. A text is matched in blocks side by side, each of them read where it is
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from itertools import islice
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,10 +25,13 @@ from gainful.data.run import BOM, Raw, TextBlocks, TextFile, after_mark, check_u
 if TYPE_CHECKING:
     from gainful._core.native import Matched
 
-# Bytes that one thread takes at a time, and how many more are looked at for the end of the last topic.
-BLOCK, MARGIN = 1 << 20, 1 << 16
+# Bytes that one thread takes at a time, at least and at most, and how many more are looked at for the end of the last
+# topic at first.
+SMALL, LARGE, MARGIN = 1 << 18, 1 << 21, 1 << 16
 # A topic of more bytes is not for the core.
 _MOST = 1 << 28
+_CORES = os.cpu_count() or 1
+_lock = Lock()
 _MORE = 1  # what the core says to a block that ends too early; any other number: topics are scattered
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
@@ -64,7 +69,7 @@ def _match(data: Buffer, rules: Rules, own: int | None = None, *, begins: bool =
 
 def _text(data: bytes, name: str, rules: Rules, threads: Threads) -> Joined | None:
     view = after_mark(data)
-    if len(view) <= BLOCK + MARGIN:
+    if len(view) <= 2 * SMALL:
         return _collected([_match(view, rules)], name, rules, text=True)
 
     def read(start: int, length: int) -> memoryview:
@@ -81,10 +86,14 @@ def _file(raw: TextFile, name: str, rules: Rules, threads: Threads) -> Joined | 
 
         def read(start: int, length: int) -> memoryview:
             length = min(length, before.st_size - start)
-            room = spare.pop() if spare and len(spare[-1]) >= length else bytearray(max(length, BLOCK + MARGIN))
-            view = memoryview(room)[:length]
-            if os.preadv(file.fileno(), [view], start) < length:
+            try:
+                room = spare.pop()
+            except IndexError:
+                room = bytearray()
+            view = memoryview(room if len(room) >= length else bytearray(length))[:length]
+            if _read_at(file, view, start) < length:
                 check_unchanged(before, file.fileno(), str(raw.path))
+                raise OSError("cannot be read to its end")
             return view
 
         def done(view: Buffer) -> None:
@@ -96,6 +105,14 @@ def _file(raw: TextFile, name: str, rules: Rules, threads: Threads) -> Joined | 
     return None
 
 
+def _read_at(file: io.FileIO, view: memoryview, start: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(file.fileno(), [view], start)
+    with _lock:
+        file.seek(start)
+        return file.readinto(view) or 0
+
+
 def _blocks(
     read: Callable[[int, int], Buffer],
     start: int,
@@ -105,20 +122,23 @@ def _blocks(
     done: Callable[[Buffer], None] = lambda _: None,
 ) -> Iterator[Any]:
     """What is found in each block of a text."""
+    block = min(max(-(-(size - start) // _CORES), SMALL), LARGE)
+    margins = [MARGIN]  # the last is the largest that was needed
 
     def match(at: int) -> Any:
-        margin = MARGIN
+        margin = margins[-1]
         while True:
-            data = read(at, BLOCK + margin)
-            found = _match(data, rules, BLOCK, begins=at == start, ends=at + len(data) >= size)
+            data = read(at, block + margin)
+            found = _match(data, rules, block, begins=at == start, ends=at + len(data) >= size)
             done(data)
             if found != _MORE:
+                margins[-1] = max(margins[-1], margin)
                 return found
-            margin *= 8
+            margin *= 2
             if margin > _MOST:
                 return None
 
-    return _ahead(match, range(start, size, BLOCK), threads)
+    return _ahead(match, range(start, size, block), threads)
 
 
 def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer]:
@@ -142,11 +162,14 @@ def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer]:
 def _ahead(match: Callable[[Any], Any], items: Iterable[Any], threads: Threads) -> Iterator[Any]:
     """What is found in each of the items, of which a few are under way."""
     waiting = iter(items)
-    number = 2 * (os.cpu_count() or 1)
-    started = [threads().submit(match, item) for item in islice(waiting, number)]
-    while started:
-        yield started.pop(0).result()
-        started += [threads().submit(match, item) for item in islice(waiting, 1)]
+    started = [threads().submit(match, item) for item in islice(waiting, 2 * _CORES)]
+    try:
+        while started:
+            yield started.pop(0).result()
+            started += [threads().submit(match, item) for item in islice(waiting, 1)]
+    finally:
+        # Whoever wants no more may close the file that these read.
+        wait([future for future in started if not future.cancel()])
 
 
 def _collected(found: Iterable[Matched | int | None], name: str, rules: Rules, *, text: bool = False) -> Joined | None:
