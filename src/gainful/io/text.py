@@ -107,7 +107,7 @@ def _separator(content: bytes | mmap) -> str:
 
 def _scan(source: bytes, separator: str, layout: Layout) -> pl.LazyFrame:
     schema = {column: _dtype(column, layout) for column in layout.columns}
-    guarded = source[:2] in _PACKED
+    guarded = source.startswith(_PACKED)
     source = _filler(separator, layout) + source if guarded else source
     scan = pl.scan_csv(source, separator=separator, schema=schema, has_header=False, quote_char=None, glob=False)
     return scan.slice(1) if guarded else scan
@@ -230,7 +230,9 @@ def _read_any(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.Da
         return pl.DataFrame(schema={column: _dtype(column, layout) for column in layout.kept})
     try:
         # With all columns read, polars does complain about superfluous fields; missing ones are null.
-        frame = _scan(plain, " ", layout).collect()
+        # A mark that comes after blank lines is part of an id, but not to polars.
+        marked = plain.startswith(BOM)
+        frame = _scan(_filler(" ", layout) + plain if marked else plain, " ", layout).collect()[int(marked) :]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _first_bad_line(data, layout, where, str(error), before) from None
     if any(frame.null_count().row(0)) or not frame[layout.value].is_finite().all():

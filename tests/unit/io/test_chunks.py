@@ -102,6 +102,7 @@ def texts(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=examples(300), deadline=None)
 @given(texts(), SIZES, POLICIES)
+@example(b"\n\xef\xbb\xbf1 Q0 a 1 2 t\n1 Q0 a 1 1 t\n", 1, Policies())
 @example(b"1 Q0 a 1 nan t\n\0\n", 1000, Policies())
 @example(b"1 Q0 a 1 2 t\n\xef\xbb\xbf1 Q0 a 1 2 t\n", 1, Policies())
 @example(b"1 Q0 b 1 2 t\n2 Q0 a 1 2 t\n1 Q0 a 1 2 t\n", 1, Policies())
