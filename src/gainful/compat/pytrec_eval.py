@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from gainful import _polars as pl
-from gainful.compat.trec_eval import check_number, topics_of_trec, values_of
+from gainful.compat.trec_eval import check_number, judged_in_trec, topics_of_trec, values_of
 from gainful.compat.trec_measures import Setting, whole_part
 from gainful.compat.trec_table import GROUPS, TABLE, Column, select
-from gainful.data.pool import runs_of_equal
+from gainful.data.pool import Judged, runs_of_equal
 from gainful.data.qrels import Qrels
+from gainful.data.rankings import IntArray, Rankings, nameless
 from gainful.data.run import Run
 from gainful.data.scores import FLOOR
 from gainful.errors import DataError, MeasureError, PolicyError
-from gainful.io.read import read_qrels, read_run
+from gainful.io.read import judgments, read_qrels, read_run, returned
 from gainful.io.text import QRELS, RUN, Layout, read_text
 
 __all__ = [
@@ -80,29 +82,30 @@ class RelevanceEvaluator:
         self._level = _level(relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         try:
-            self._qrels = read_qrels(query_relevance)
+            self._judged = _judged(query_relevance)
         except DataError as error:
             raise _as_raised(error, query_relevance) from None
+        self._topics = {} if self._judged is None else {name: at for at, name in enumerate(self._judged.topics)}
 
     def evaluate(self, scores: object) -> Results:
         """The value of every measure for every topic that is both judged and in the run: ``{topic: {measure: value}}``.
 
         The run is ``{topic: {document: score}}``, or whatever `gainful.read_run` takes; topics come in its order.
         """
-        if scores is None or (isinstance(scores, Mapping) and not scores) or not len(self._qrels):
+        if scores is None or (isinstance(scores, Mapping) and not scores) or self._judged is None:
             return {}
         try:
-            run = read_run(scores)
+            # A topic without documents is in a dict, though not in the columns made of it.
+            run, names = (returned(scores), map(str, scores)) if isinstance(scores, Mapping) else _columns_of(scores)
+            rankings = topics_of_trec(self._judged, [run], judged_only=self._judged_only)
         except DataError as error:
             raise _as_raised(error, scores) from None
-        rankings = topics_of_trec(self._qrels, [run], judged_only=self._judged_only)
-        # A topic without documents is in a dict, though not in the columns made of it.
-        names = [str(topic) for topic in scores] if isinstance(scores, Mapping) else run.topics
-        row = {topic: at for at, topic in enumerate(rankings.topics)}
-        topics = [topic for topic in names if topic in row]
-        order = np.array([row[topic] for topic in topics], np.int64)
-        setting = Setting(rankings=rankings, level=self._level, needed=whole_part)
-        values = values_of(self._columns, setting, order)
+        topics = [topic for topic in names if topic in self._topics]
+        rows = np.array([self._topics[topic] for topic in topics], np.int64)
+        if len(rows) < len(self._topics):  # what nobody asked for is not computed
+            kept = np.sort(rows)
+            rankings, rows = _of_topics(rankings, kept), np.searchsorted(kept, rows)
+        values = values_of(self._columns, Setting(rankings=rankings, level=self._level, needed=whole_part), rows)
         found = {_key(column): _numbers(column, values[column.name]) for column in self._columns}
         return {topic: {key: numbers[at] for key, numbers in found.items()} for at, topic in enumerate(topics)}
 
@@ -129,6 +132,52 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     if measure.startswith("gm_"):
         return float(np.exp(np.sum(numbers) / len(numbers)))
     return float(np.mean(numbers))
+
+
+def _judged(source: object) -> Judged | None:
+    """The judgments as they are now, whatever becomes of the dict; None if there are none."""
+    if isinstance(source, dict):
+        if all(isinstance(documents, dict) and not documents for documents in source.values()):
+            return None
+        source = {topic: dict(found) if isinstance(found, dict) else found for topic, found in source.items()}
+    qrels = judgments(source)
+    return None if isinstance(qrels, Qrels) and not len(qrels) else judged_in_trec(qrels)
+
+
+def _columns_of(source: object) -> tuple[Run, list[str]]:
+    run = read_run(source)
+    return run, run.topics
+
+
+def _of_topics(rankings: Rankings, kept: IntArray) -> Rankings:
+    """Some topics of one run, in the order that they have here."""
+    number = np.arange(len(kept))
+
+    def chosen(of: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Of what is sorted by topic, where these topics are; how many each has, and where it now begins."""
+        first, last = np.searchsorted(of, kept), np.searchsorted(of, kept, side="right")
+        size = last - first
+        begin = np.cumsum(size) - size
+        return np.repeat(first - begin, size) + np.arange(size.sum()), size, first - begin
+
+    documents, pool_size, moved = chosen(rankings.pool_topic)
+    hits, size, _ = chosen(rankings.row)
+    rank = rankings.rank[hits]
+    return replace(
+        rankings,
+        topics=tuple(rankings.topics[at] for at in kept.tolist()),
+        retrieved=rankings.retrieved[kept],
+        present=rankings.present[kept],
+        row=np.repeat(number, size),
+        rank=rank,
+        document=rankings.document[hits] - np.repeat(moved, size),
+        tie_first=rank,
+        tie_last=rank,
+        pool_topic=np.repeat(number, pool_size),
+        pool_grade=rankings.pool_grade[documents],
+        pool_docs=nameless,
+        tied=None,
+    )
 
 
 def _columns(measures: Iterable[str]) -> list[Column]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from gainful.compat.trec_measures import Setting, round_half_up
 from gainful.compat.trec_table import Column, select
 from gainful.data.align import align
 from gainful.data.policies import Policies
+from gainful.data.pool import Judged
 from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.data.run import LargeRun, RawRun, Run
@@ -136,7 +138,8 @@ def trec_eval(
     columns = tuple(select([measures] if isinstance(measures, str) else measures))
     ranked, tag = _source(run)
     reading = iterate_runs(ranked, raw=True)  # in the background, while the judgments are read
-    rankings = topics_of_trec(judgments(qrels), _one(reading), depth=depth, judged_only=judged_only, exact=True)
+    judged = judged_in_trec(judgments(qrels))
+    rankings = topics_of_trec(judged, _one(reading), depth=depth, judged_only=judged_only, exact=True)
     if not complete:
         _refuse_missing(rankings)
     setting = Setting(rankings=rankings, level=float(level), documents=documents, needed=round_half_up)
@@ -178,26 +181,39 @@ def check_number(name: str, value: object, *, least: int = 0, whole: bool = Fals
         raise PolicyError(f"The {name!r} parameter must be {wanted}, got {value!r} instead.")
 
 
+def judged_in_trec(qrels: Qrels | RawQrels) -> Judged:
+    """Judgments as trec_eval sees them: negative labels are not judged."""
+    with _no_duplicates():
+        return Judged(qrels, "error", "unjudged")
+
+
 def topics_of_trec(
-    qrels: Qrels | RawQrels,
+    judged: Judged,
     runs: Iterable[Run | RawRun | LargeRun],
     *,
     depth: int | None = None,
     judged_only: bool = False,
     exact: bool = False,
 ) -> Rankings:
-    """Rankings as trec_eval sees them: negative labels are not judged; ranks beyond `depth` are cut off.
+    """Rankings as trec_eval sees them: ranks beyond `depth` are cut off.
 
     Scores are compared as float32, as version 9 does; if `exact`, as float64, as version 10 does.
     """
-    try:
-        rankings = align(qrels, runs, Policies(ties="trec"), exact=exact, negatives="unjudged")
-    except DuplicateError as error:  # trec_eval has no policy to offer
-        raise DataError(f"{error.args[0]}: remove one.") from None
+    with _no_duplicates():
+        rankings = align(judged, runs, Policies(ties="trec"), exact=exact)
     if depth is not None:
         retrieved = np.minimum(rankings.retrieved, depth)
         rankings = replace(rankings.with_hits(rankings.rank <= depth), retrieved=retrieved)
     return rankings.condensed() if judged_only else rankings
+
+
+@contextmanager
+def _no_duplicates() -> Iterator[None]:
+    """Speak of none of gainful's policies, which trec_eval does not have."""
+    try:
+        yield
+    except DuplicateError as error:
+        raise DataError(f"{error.args[0]}: remove one.") from None
 
 
 def values_of(

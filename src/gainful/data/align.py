@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from gainful.data.chunks import TopicsWithoutJudgments, gathered, whole_topics
 from gainful.data.core import Threads, join_raw
 from gainful.data.match import Hits, Joined, Piece, Rules, Twice, match, segments, split
 from gainful.data.policies import Policies
-from gainful.data.pool import Judged, Negatives, Pool
+from gainful.data.pool import Judged, Pool
 from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments, Names, Rankings
 from gainful.data.run import LargeRun, RawRun, Run, UnreadRun, check_name
@@ -41,7 +40,6 @@ def align(
     documents: float = 0,
     scores: bool = False,
     keep_going: bool = False,
-    negatives: Negatives = "forbidden",
 ) -> Rankings:
     """Join runs with qrels: every returned document that is in the pool, for all systems and topics.
 
@@ -49,17 +47,22 @@ def align(
     one at a time, so a generator keeps memory low; of a `LargeRun` no more than some chunks are held at a time, and its
     hits, and how it is cut makes no difference. `exact` compares scores as float64 under ties='trec' too, as trec_eval
     does since version 10. `documents` is how many of each ranking to list, judged or not. To keep going is to leave out
-    runs that are refused and say so in `failed`; there may be none left then. `negatives` is what negative labels say;
-    those of `Judged` have said it already.
+    runs that are refused and say so in `failed`; there may be none left then.
     """
     policies = policies or Policies()
-    judged = qrels if isinstance(qrels, Judged) else Judged(qrels, policies.duplicates, negatives)
+    judged = qrels if isinstance(qrels, Judged) else Judged(qrels, policies.duplicates)
     rules = Rules(judged, policies, policies.ties == "trec" and not exact, documents, scores or documents == np.inf)
     joined: dict[str, Joined] = {}
     failed: list[tuple[str, str]] = []
     notes: list[Note] = []
     with ExitStack() as stack:
-        threads = cache(lambda: stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1)))
+        started: list[ThreadPoolExecutor] = []
+
+        def threads() -> ThreadPoolExecutor:
+            if not started:
+                started.append(stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1)))
+            return started[0]
+
         for run in runs:
             if isinstance(run, UnreadRun):
                 failed.append((run.source, run.reason))

@@ -116,6 +116,11 @@ def read_run(source: object, *, name: str | None = None) -> Run:
     return _whole(_read_one(source, name, raw=False))
 
 
+def returned(source: object) -> Run | RawRun | LargeRun:
+    """What `read_run` reads, as it was given where the compiled core can read that."""
+    return _read_one(source, None, raw=native is not None)
+
+
 def _read_one(source: object, name: str | None, *, raw: bool) -> Run | RawRun | LargeRun:
     if isinstance(source, str | os.PathLike):
         source = standard_input() if is_standard_input(source) else Path(source)

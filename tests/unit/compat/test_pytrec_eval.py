@@ -106,6 +106,32 @@ def test_topics_on_both_sides_in_the_order_of_the_run():
     assert found == {"q10": {"num_ret": 2.0}, "q2": {"num_ret": 3.0}, "q1": {"num_ret": 1.0}}
 
 
+@pytest.mark.parametrize("judged_only", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_topics_do_not_depend_on_others(seed, judged_only):
+    """One at a time, as a training loop asks for them, they have the same values to the last bit."""
+    qrels, run = world(seed, (-1, 0, 1, 2))
+    evaluator = ours.RelevanceEvaluator(qrels, ours.supported_measures, judged_docs_only_flag=judged_only)
+    every = evaluator.evaluate(run)
+    assert {
+        topic: evaluator.evaluate({topic: found}).get(topic) for topic, found in run.items() if topic in every
+    } == every
+    some = dict(reversed([item for item in run.items() if item[0] in every][:3]))
+    assert list(evaluator.evaluate(some).items()) == [(topic, every[topic]) for topic in some]
+
+
+def test_judgments_are_those_of_when_it_was_made():
+    qrels = {"q": {"a": 1, "b": 0}}
+    evaluator = ours.RelevanceEvaluator(qrels, {"map"})
+    qrels["q"]["b"] = 1
+    qrels["p"] = {"a": 1}
+    for run in (
+        {"q": {"a": 1.0}, "p": {"a": 1.0}},
+        pl.DataFrame({"qid": ["q", "p"], "docno": ["a", "a"], "score": [1, 1]}),
+    ):
+        assert evaluator.evaluate(run) == {"q": {"map": 1.0}}
+
+
 @pytest.mark.parametrize("run", [{}, None, {"q9": {"a": 1.0}}, {"q1": {}}, {"q1": {}, "q2": {"a": 1}}], ids=str)
 def test_empty_runs(run):
     measures = {"map", "num_ret", "ndcg_cut_5", "bpref"}

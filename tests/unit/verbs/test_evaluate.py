@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
+from gainful._core import native
+from gainful.compat.pytrec_eval import RelevanceEvaluator
 from gainful.data.policies import Policies, PolicyOptions
 from gainful.engine.scoring import compute
 from gainful.errors import DataError, GainfulError, MeasureError, PolicyError
@@ -41,6 +43,15 @@ def test_scores():
     assert scores.ignored == (0, 1)
     assert scores.higher == ("better", "better", "better")
     assert scores.policies == Policies()
+
+
+@pytest.mark.skipif(native is None, reason="there is no compiled core")
+def test_small_calls_start_no_threads(monkeypatch):
+    """Starting one costs as much as all the rest."""
+    monkeypatch.setattr("threading.Thread.start", None)
+    assert evaluate(QRELS, RUNS, "RR")["RR"].values.tolist() == list(RR.values())
+    evaluator = RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
+    assert evaluator.evaluate({"1": {"b": 2.0, "a": 1.0}}) == {"1": {"recip_rank": 0.5}}
 
 
 def test_default_measures():
