@@ -48,7 +48,8 @@ def joined(path: Path, policies: Policies) -> object:
         rankings = align(read_qrels(QRELS), iterate_runs(path), policies)
     except GainfulError as error:
         return str(error)
-    fields = (getattr(rankings, name) for name in Rankings.__dataclass_fields__)
+    fields = [getattr(rankings, name) for name in Rankings.__dataclass_fields__]
+    fields = [field() if callable(field) else field for field in fields]  # names that are made when asked for
     return [np.asarray(field).tolist() if isinstance(field, np.ndarray | pl.Series) else field for field in fields]
 
 
