@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 
 import gainful as gf
+from gainful._core import native
 from gainful.errors import DataError, GainfulError, PolicyError
 from gainful.measures import unregister
 from gainful.progress import tracked_by
@@ -269,6 +270,27 @@ class TestDataSet:
             going_on = gf.evaluate(made.qrels, [parts, made.runs[4]], keep_going=True, **where)
             assert going_on.systems == (made.runs[4].name,)
             assert [name for name, _ in going_on.failed] == [str(parts)]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(native is None, reason="stretches are for the compiled core")
+def test_one_large_text_is_shared_out(made, on_dask, tmp_path, monkeypatch):
+    """Several stretches of one file, on two workers, none of which reads all of it."""
+    run = made.runs[0]
+    gf.write_run(run, tmp_path / "large.txt")
+    expected = gf.evaluate(made.qrels, tmp_path / "large.txt", MEASURES)
+    monkeypatch.setattr("gainful.engine.stretches.LEAST", 1000)
+    steps = []
+
+    def seen(items, total, label):
+        steps.append((label, total))
+        return items
+
+    with tracked_by(seen):
+        found = gf.evaluate(made.qrels, tmp_path / "large.txt", MEASURES, **on_dask)
+    assert ("Scoring runs", 8) in steps
+    assert exact(found.values) == exact(expected.values)
+    assert (found.ignored, found.missing, found.run_notes) == (expected.ignored, expected.missing, expected.run_notes)
 
 
 @pytest.fixture(scope="module")

@@ -75,7 +75,7 @@ def _text(data: bytes, name: str, rules: Rules, threads: Threads) -> Joined | No
     def read(start: int, length: int) -> memoryview:
         return view[start : start + length]
 
-    return _collected(_blocks(read, 0, len(view), rules, threads), name, rules, text=True)
+    return _collected(_blocks(read, range(len(view)), len(view), rules, threads), name, rules, text=True)
 
 
 def _file(raw: TextFile, name: str, rules: Rules, threads: Threads) -> Joined | None:
@@ -99,7 +99,9 @@ def _file(raw: TextFile, name: str, rules: Rules, threads: Threads) -> Joined | 
         def done(view: Buffer) -> None:
             spare.append(view.obj)  # type: ignore[union-attr, arg-type]
 
-        found = _collected(_blocks(read, start, before.st_size, rules, threads, done), name, rules, text=True)
+        own = range(max(start, raw.first), before.st_size if raw.last is None else raw.last)
+        blocks = _blocks(read, own, before.st_size, rules, threads, done, begins=own.start == start)
+        found = _collected(blocks, name, rules, text=raw.last is None)
         check_unchanged(before, file.fileno(), str(raw.path))
         return found
     return None
@@ -115,21 +117,24 @@ def _read_at(file: io.FileIO, view: memoryview, start: int) -> int:
 
 def _blocks(
     read: Callable[[int, int], Buffer],
-    start: int,
+    own: range,
     size: int,
     rules: Rules,
     threads: Threads,
     done: Callable[[Buffer], None] = lambda _: None,
+    *,
+    begins: bool = True,
 ) -> Iterator[Any]:
-    """What is found in each block of a text."""
-    block = min(max(-(-(size - start) // _CORES), SMALL), LARGE)
+    """What is found in each block of the text that has so many bytes, of the topics that begin in its `own`."""
+    block = min(max(-(-len(own) // _CORES), SMALL), LARGE)
     margins = [MARGIN]  # the last is the largest that was needed
 
     def match(at: int) -> Any:
         margin = margins[-1]
         while True:
-            data = read(at, block + margin)
-            found = _match(data, rules, block, begins=at == start, ends=at + len(data) >= size)
+            mine = min(block, own.stop - at)
+            data = read(at, mine + margin)
+            found = _match(data, rules, mine, begins=begins and at == own.start, ends=at + len(data) >= size)
             done(data)
             if found != _MORE:
                 margins[-1] = max(margins[-1], margin)
@@ -138,7 +143,7 @@ def _blocks(
             if margin > _MOST:
                 return None
 
-    return _ahead(match, range(start, size, block), threads)
+    return _ahead(match, own[::block], threads)
 
 
 def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer]:

@@ -19,9 +19,11 @@ BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """TREC text in a file."""
+    """TREC text in a file, or the topics that begin in some of its bytes, from the first to before the last."""
 
     path: Path
+    first: int = 0
+    last: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from gainful.data.align import check_missing
 from gainful.data.columns import SCORES, schema_of
 from gainful.data.run import Run
 from gainful.engine import Work
-from gainful.engine.scoring import Job, Part, batches, joined, refused, score_entries, score_runs
+from gainful.engine.scoring import Job, Part, batches, joined, refused, score_entries, score_runs, size_of, some_topics
+from gainful.engine.stretches import Stretch, Stretched, score_stretch, stretches_of, whole_run
 from gainful.errors import DataError, PolicyError
 from gainful.io.chunks import PACKED, runs_of
 from gainful.io.dataset import dataset_chunks, dataset_columns, file_size, files_by_run, is_dataset
@@ -30,16 +31,20 @@ from gainful.io.read import Entry, entries_of
 # Pieces of work for each that works at the same time: some take longer than others.
 _EACH = 4
 
-Piece: TypeAlias = "list[Entry] | Group"
+Piece: TypeAlias = "list[Entry] | Group | Stretch"
 
 
 def score_all(work: Work, job: Job, runs: object) -> Part:
     """The scores of all runs, of which several are read and scored at the same time."""
     entries = entries_of(runs)
     number = _EACH * work.at_once
-    groups = {id(entry): groups_of(entry, number) for entry in entries}
+    total = sum(map(size_of, entries))
+    groups: dict[int, Sequence[Group | Stretch]] = {
+        id(entry): groups_of(entry, number) or stretches_of(entry, number * size_of(entry) // total)
+        for entry in entries
+    }
     pieces: list[Piece] = []
-    plan: list[tuple[Entry | None, int]] = []  # the data set, or None, and the number of its pieces
+    plan: list[tuple[Entry | None, int]] = []  # the data set or the text, or None, and the number of its pieces
     for is_set, some in groupby(entries, key=lambda entry: bool(groups[id(entry)])):
         stretch = list(some)
         if is_set:
@@ -59,20 +64,22 @@ def score_all(work: Work, job: Job, runs: object) -> Part:
     return found
 
 
-def _score(job: Job, piece: Piece) -> Part | Grouped | str:
+def _score(job: Job, piece: Piece) -> Part | Grouped | Stretched | str:
     """The scores, or why there are none."""
     if isinstance(piece, list):
         return score_entries(job, piece)
     try:
-        return score_group(job, piece)
+        return score_stretch(job, piece) if isinstance(piece, Stretch) else score_group(job, piece)
     except (DataError, PolicyError) as error:
         if not job.keep_going:
             raise
         return str(error)
 
 
-def _put_together(work: Work, job: Job, entry: Entry | None, results: Sequence[Part | Grouped | str]) -> Iterator[Part]:
-    """The parts of several runs; or all that a data set has, unless something in it cannot be read."""
+def _put_together(
+    work: Work, job: Job, entry: Entry | None, results: Sequence[Part | Grouped | Stretched | str]
+) -> Iterator[Part]:
+    """The parts of several runs; or all that a data set or a text has, unless something in it cannot be read."""
     yield from (result for result in results if isinstance(result, Part))
     if entry is None:
         return
@@ -80,7 +87,11 @@ def _put_together(work: Work, job: Job, entry: Entry | None, results: Sequence[P
     if messages:
         yield refused(job, (str(entry), messages[0]))
         return
-    found = put_together(job, entry, [result for result in results if isinstance(result, Grouped)])
+    stretched = [result for result in results if isinstance(result, Stretched)]
+    if stretched:
+        found = whole_run(job, entry, stretched)
+    else:
+        found = put_together(job, entry, [result for result in results if isinstance(result, Grouped)])
     if found is not None:
         yield found
     else:
@@ -146,13 +157,8 @@ def score_group(job: Job, group: Group) -> Grouped:
     middle = _Middle(partial(dataset_chunks, files, root, first=first), group.run)
     head = pl.DataFrame(schema=[] if first is None else list(dataset_columns(first, root)))
     runs = runs_of(middle, head, PACKED * sum(map(file_size, files)), group.run, str(root))
-    part = score_runs(_without_missing(job), [replace(run, source=run.name) for run in runs]) if runs else None
+    part = score_runs(some_topics(job), [replace(run, source=run.name) for run in runs]) if runs else None
     return Grouped(part=part, keys=middle.keys(), edges=middle.edges())
-
-
-def _without_missing(job: Job) -> Job:
-    """A group has but some of the topics."""
-    return replace(job, policies=replace(job.policies, missing="empty"))
 
 
 class _Middle:
@@ -236,7 +242,7 @@ def put_together(job: Job, entry: Entry, found: Sequence[Grouped]) -> Part | Non
     rows = edges.partition_by("run", as_dict=True, include_key=False)
     nothing = pl.DataFrame(schema=schema_of(SCORES))
     rest = [Run(rows.get((name,), nothing), name, source=name) for name in names if name not in failed]
-    whole = score_runs(_without_missing(job), rest) if rest else refused(job)
+    whole = score_runs(some_topics(job), rest) if rest else refused(job)
     failed |= dict(whole.failed)
     values, present, signs = whole.values.copy(), whole.present.copy(), whole.signs.copy()
     for part in parts:

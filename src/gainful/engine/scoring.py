@@ -70,16 +70,22 @@ def score_runs(job: Job, runs: Iterable[AnyRun]) -> Part:
     return scored(rankings, job.measures, signs=signs_of(rankings))
 
 
+def some_topics(job: Job) -> Job:
+    """The same job where a run has but some of its topics: those that are missing may be elsewhere."""
+    return replace(job, policies=replace(job.policies, missing="empty"))
+
+
 def batches(entries: Sequence[Entry], number: int) -> list[list[Entry]]:
     """About `number` lists of consecutive entries, of about the same size on disk."""
-    sizes = np.array([_size(entry) for entry in entries], np.float64)
+    sizes = np.array([size_of(entry) for entry in entries], np.float64)
     middle = np.cumsum(sizes) - sizes / 2.0
     which = np.minimum((middle / sizes.sum() * number).astype(np.int64), number - 1)
     cuts = np.flatnonzero(np.diff(which)) + 1
     return [list(part) for part in np.split(np.array(entries, dtype=object), cuts)]
 
 
-def _size(entry: Entry) -> int:
+def size_of(entry: Entry) -> int:
+    """Its bytes on disk, at least 1."""
     try:
         return 1 if entry.path is None else max(1, os.path.getsize(entry.path))
     except OSError:  # which is told when it is read
