@@ -18,7 +18,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
-from mmap import mmap
 from typing import NoReturn
 
 import numpy as np
@@ -29,7 +28,7 @@ from gainful.data.run import BOM as BOM
 from gainful.errors import DataError
 from gainful.io.encoding import to_utf8
 
-# From this size on it pays to map a file instead of reading it, and to parse it in parts.
+# From this size on it pays to parse a text in parts.
 LARGE = 1 << 23
 
 _SLICE = 1 << 18
@@ -80,11 +79,11 @@ RUN = Layout(
 )
 
 
-def read_text(content: bytes | mmap, layout: Layout, where: str) -> pl.DataFrame:
+def read_text(content: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """Frame of the topic, the document and the value of each line of a whole text."""
     frame = _read_plain(content, layout)
     if frame is None:
-        frame = _read_any(bytes(content), layout, where)
+        frame = _read_any(content, layout, where)
     return frame if frame.height else no_data(layout, where)
 
 
@@ -101,7 +100,7 @@ def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.D
     return _read_any(data, layout, where, before) if plain is None else plain
 
 
-def _separator(content: bytes | mmap) -> str:
+def _separator(content: bytes) -> str:
     return "\t" if b"\t" in content[:_SLICE].split(b"\n", 1)[0] else " "
 
 
@@ -122,11 +121,11 @@ def _dtype(column: str, layout: Layout) -> pl.DataType:
     return pl.Float64() if column == layout.value else pl.String()
 
 
-def _read_plain(content: bytes | mmap, layout: Layout) -> pl.DataFrame | None:
+def _read_plain(content: bytes, layout: Layout) -> pl.DataFrame | None:
     """Frame of a plain file, or None for any other, and for one that polars does not like."""
     separator = _separator(content)
     if len(content) < LARGE:
-        return _read_part(bytes(content), separator, layout)
+        return _read_part(content, separator, layout)
     # Parts of whole lines keep all cores busy: polars alone leaves them idle at the start and the end of a file.
     workers = os.cpu_count() or 1
     ends = [content.find(b"\n", len(content) * i // (2 * workers)) + 1 for i in range(1, 2 * workers)]
