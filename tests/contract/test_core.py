@@ -8,8 +8,10 @@ import os
 import random
 import struct
 import sys
+import tempfile
 from collections import OrderedDict, defaultdict
 from contextlib import contextmanager
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -358,6 +360,24 @@ def test_odd_dicts(change):
             assert ours == told(judged, run)
 
 
+@compiled
+def test_what_cannot_be_read_is_called_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, line in (("bad", "1 Q0 a 1 x t"), ("twice", "1 Q0 a 1 2 t\n1 Q0 a 1 1 t"), ("fine", "1 Q0 a 1 2 t")):
+        Path(name).write_text(line + "\n")
+    wrong = {"1": {"a": "x"}}
+    sources = (
+        {"b": "bad", "t": "twice", "f": "fine"},
+        ["./bad", Path("twice"), "fine"],
+        {"w": wrong, "f": "fine"},
+        [wrong, "fine"],
+    )
+    for runs in sources:
+        ours = gf.evaluate({"1": {"a": 1}}, runs, "AP", keep_going=True).failed
+        with pure():
+            assert gf.evaluate({"1": {"a": 1}}, runs, "AP", keep_going=True).failed == ours
+
+
 def labels_of(texts):
     """What the core makes of numbers."""
     lines = b"".join(b"q 0 d%d %s\n" % (at, text) for at, text in enumerate(texts))
@@ -425,9 +445,6 @@ def test_what_is_no_finite_decimal_is_not_for_the_core(text):
 
 
 def _file_of(text, *, name="run.txt"):
-    import tempfile
-    from pathlib import Path
-
     path = Path(tempfile.mkdtemp()) / name
     path.write_bytes(f"q Q0 d 1 {text} t\n".encode())
     return path

@@ -410,6 +410,7 @@ typedef struct {
 static inline int plain_line(Cursor *cursor, const byte *line, const byte *end, int wanted, Line *found) {
     const byte *from = line;
     int plain = *line != '#';
+#pragma GCC unroll 6
     for (int i = 0; i < wanted; i++) {
         const byte *blank = next_blank(cursor);
         if (blank == end)

@@ -69,7 +69,10 @@ def align(
                 continue
             try:
                 check_name(run.name, joined)
-                found = _join(run, rules, threads)
+                found = _join(run, rules, threads, keep_going=keep_going)
+                if isinstance(found, UnreadRun):
+                    failed.append((found.source, found.reason))
+                    continue
                 check_missing(run.name, judged.topics, found.counts > 0, policies)
             except (DataError, PolicyError) as error:
                 if not keep_going:
@@ -83,13 +86,19 @@ def align(
     return _assemble(rules, joined, failed, notes)
 
 
-def _join(run: Run | RawRun | LargeRun, rules: Rules, threads: Threads) -> Joined:
+def _join(run: Run | RawRun | LargeRun, rules: Rules, threads: Threads, *, keep_going: bool) -> Joined | UnreadRun:
     if not isinstance(run, Run) and run.raw is not None and not (rules.documents or rules.scores):
         found = join_raw(run.raw, run.name, rules, threads)
         if found is not None:
             return found
     if isinstance(run, RawRun):
-        run = run.read()
+        entry = run.entry
+        try:
+            run = run.read()
+        except DataError as error:
+            if not keep_going:
+                raise
+            return UnreadRun(entry, str(error))
     if isinstance(run, LargeRun):
         with suppress(_ScatteredError):
             return _join_large(run, rules, threads, scattered=False)

@@ -86,6 +86,7 @@ class RawRun:
     # As for `Run`.
     source: str = ""
     notes: tuple[Note, ...] = ()
+    entry: str = ""  # as for `UnreadRun`
 
     def read(self) -> Run:
         """The run, with its rows."""
@@ -116,7 +117,7 @@ class LargeRun:
 class UnreadRun:
     """A run, or several, that could not be read."""
 
-    source: str
+    source: str  # what the user called it
     reason: str
 
 

@@ -255,11 +255,11 @@ def read_entries(
 
 
 def _runs(entry: Entry, read: Callable[[], list[Run | RawRun | LargeRun]], *, keep_going: bool) -> Sequence[AnyRun]:
-    try:
+    if not keep_going:
         return read()
+    try:
+        return [replace(run, entry=str(entry)) if isinstance(run, RawRun) else run for run in read()]
     except DataError as error:
-        if not keep_going:
-            raise
         return [UnreadRun(str(entry), str(error))]
 
 
