@@ -43,7 +43,14 @@ NAV = {
         "studies/incomplete-judgments.md",
         "studies/*.md",
     ],
-    "Reference": ["measures.md", "policies.md", "inputs.md", "reference/commands/*.md", "reference/python/*.md"],
+    "Reference": [
+        "measures.md",
+        "policies.md",
+        "inputs.md",
+        "statistics.md",
+        "reference/commands/*.md",
+        "reference/python/*.md",
+    ],
     "Project": ["benchmarks.md", "api-stability.md", "dependencies.md", "contributing.md", "changelog.md"],
 }
 # Groups of pages inside of "Reference".

@@ -26,6 +26,7 @@ def train(
     gains: Mapping[float, float] | str | None = None,
     cutoff: int = 3,
     risk: float | None = None,
+    risk_confidence: float | None = None,
     checkpoints: Path | str | None = None,
     seed: int = 0,
     settings: Settings = Settings(),
@@ -53,9 +54,13 @@ def train(
     cutoff
         Of nDCGf.
     risk
-        The largest expected share of the first places (up to the cutoff) that hold a forbidden document, on another
-        query like those of the validation: the threshold is the best of those that keep to it. Half of the validation
-        queries, drawn at random, then choose the epoch, and the other half the threshold.
+        The largest expected share of the first places (up to the cutoff) that hold a forbidden document (gain below
+        0), on average over the validation queries and new queries like them: the threshold is the best of those that
+        keep to it. Half of the validation queries, drawn at random, then choose the epoch, and the other half the
+        threshold.
+    risk_confidence
+        The probability, over the validation queries, with which the risk is kept to on new queries, such as 0.9: a
+        stronger guarantee.
     checkpoints
         Text: keep the state after every epoch in this folder; if the training is cut off, the same call goes on from
         there, to the same result.
@@ -84,7 +89,16 @@ def train(
 
     check_choice("loss", loss, LOSSES)
     splits = prepare(data, validation, test, {"gains": gains, "cutoff": cutoff, "seed": seed})
-    return train_on(splits, loss, cutoff=cutoff, risk=risk, checkpoints=checkpoints, seed=seed, settings=settings)
+    return train_on(
+        splits,
+        loss,
+        cutoff=cutoff,
+        risk=risk,
+        risk_confidence=risk_confidence,
+        checkpoints=checkpoints,
+        seed=seed,
+        settings=settings,
+    )
 
 
 def score(

@@ -54,7 +54,7 @@ class FRanker(Result):
         Documents that score at least this are shown.
     validation
         On the validation queries: nDCGf at the threshold, after each round of training (rounds), and at other
-        thresholds (curve).
+        thresholds (curve); with a risk also what was guaranteed (risk).
     test
         What it is worth on queries that it has not seen, if there were any; by measure.
     calibration
@@ -127,7 +127,12 @@ class FRanker(Result):
 
     def _notes(self) -> list[Note]:
         nothing = "Showing nothing at all was best on the validation queries."
-        return [*self.without_forbidden(), *([] if self._shows() else [Note("shows-nothing", self.loss, nothing)])]
+        promise = (self.validation.get("risk") or {}).get("guarantee")
+        return [
+            *self.without_forbidden(),
+            *([Note("guarantee", self.loss, str(promise))] if promise else []),
+            *([] if self._shows() else [Note("shows-nothing", self.loss, nothing)]),
+        ]
 
     def _content(self) -> dict[str, Any]:
         """All but the weights and the settings, ready for JSON."""

@@ -24,6 +24,7 @@ from gainful.ltrf.settings import Settings
 from gainful.ltrf.targets import Loss, Scale, read_scale
 from gainful.ltrf.validation import Validation
 from gainful.tune import threshold as thresholds
+from gainful.tune.threshold.risk import check_enough, check_forbidden, check_risk
 from gainful.verbs.evaluate import evaluate
 
 # Points of the validation curve that are kept.
@@ -88,6 +89,7 @@ def train_on(
     *,
     cutoff: int,
     risk: float | None = None,
+    risk_confidence: float | None = None,
     checkpoints: str | os.PathLike[str] | None = None,
     seed: int,
     settings: Settings,
@@ -95,7 +97,8 @@ def train_on(
     """Train on splits that are ready; for the rest see `train`."""
     kind, scale = splits.train.kind, splits.scale
     # What chose the epoch cannot promise anything about other queries: the threshold then gets queries of its own.
-    selection, validation = (splits.validation,) * 2 if risk is None else _halves(splits.validation, risk, seed)
+    check_risk(risk, risk_confidence)
+    selection, validation = (splits.validation,) * 2 if risk is None else _halves(splits, risk, risk_confidence, seed)
     how: dict[str, Any] = {"cutoff": cutoff, "seed": seed, "settings": settings.of(kind)}
     model: Model
     if kind == "text":
@@ -125,14 +128,24 @@ def train_on(
     threshold = best.threshold
     if risk is not None:
         fitted = thresholds.fit(
-            qrels, run, measure=f"nDCGf@{cutoff}", risk=risk, resamples=1, folds=2, repeats=1, seed=seed
+            qrels,
+            run,
+            measure=f"nDCGf@{cutoff}",
+            risk=risk,
+            risk_confidence=risk_confidence,
+            resamples=1,
+            folds=2,
+            repeats=1,
+            seed=seed,
         )
         threshold = float(fitted.curve.thresholds[fitted.number])  # the lowest score kept, also where all are
         found["nDCGf"] = float(fitted.curve.score[fitted.number])
         found["risk"] = {
             "at most": risk,
-            "bound": None if fitted.safe_from is None else fitted.safe_from[1],
+            "confidence": risk_confidence,
+            "estimate": None if fitted.safe_from is None else fitted.safe_from[1],
             "queries": len(validation.sizes),
+            "guarantee": fitted.guarantee(),
         }
     calibration = None
     if "ordinal" in loss:
@@ -146,7 +159,7 @@ def train_on(
         threshold=threshold,
         validation=found,
         calibration=calibration,
-        settings=training_settings(kind, loss, repeated_by(splits, seed, settings, risk)),
+        settings=training_settings(kind, loss, repeated_by(splits, seed, settings, risk, risk_confidence)),
     )
     return ranker if splits.test is None else tested(ranker, splits.test)
 
@@ -162,7 +175,9 @@ def settings_of(function: Callable[..., Any], given: Mapping[str, Any], splits: 
     return replace(known, name=f"ltrf {function.__name__}", given=values)
 
 
-def repeated_by(splits: Splits, seed: int, settings: Settings, risk: float | None = None) -> dict[str, Any]:
+def repeated_by(
+    splits: Splits, seed: int, settings: Settings, risk: float | None = None, risk_confidence: float | None = None
+) -> dict[str, Any]:
     """What repeats a training: all settings, what they were applied to, and by what."""
     known = settings.of(splits.train.kind)
     if splits.train.kind == "text":
@@ -174,6 +189,7 @@ def repeated_by(splits: Splits, seed: int, settings: Settings, risk: float | Non
     return {
         **known,
         "risk": risk,
+        "risk_confidence": risk_confidence,
         "training_data": splits.train.fingerprint(),
         "validation_data": splits.validation.fingerprint(),
         "seed": seed,
@@ -199,16 +215,10 @@ def evaluate_examples(examples: Examples, runs: Iterable[Run], scale: Scale, cut
     return replace(scores, measures=tuple(name.partition("(")[0] for name in measures), spellings={})
 
 
-def _halves(validation: Examples, risk: float, seed: int) -> tuple[Examples, Examples]:
+def _halves(splits: Splits, risk: float, confidence: float | None, seed: int) -> tuple[Examples, Examples]:
     """Queries to choose the epoch on, and others for the threshold; refused before a long training, not after it."""
-    if not 0.0 < risk < 1.0:
-        raise GainfulError(f"risk: expected a share between 0 and 1, got {risk}")
-    selection, rest = validation.split((0.5, 0.5), seed=seed)
-    queries = len(rest.sizes)
-    if risk * (queries + 1) < 1.0:
-        needed = int(np.ceil(1.0 / risk - 1.0 - 1e-9))
-        raise GainfulError(
-            f"risk={risk:g} cannot be guaranteed from {queries} queries, half of those to validate, whatever the "
-            f"threshold: it takes {needed}, and {2 * needed} to validate"
-        )
+    selection, rest = splits.validation.split((0.5, 0.5), seed=seed)
+    are = "queries, half of those to validate"
+    check_enough(risk, confidence, len(rest.sizes), are=are, more=", and {} to validate")
+    check_forbidden("risk", int((splits.scale.gain(rest.labels) < 0).sum()))
     return selection, rest

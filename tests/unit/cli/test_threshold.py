@@ -45,7 +45,9 @@ class TestFit:
 
     def test_guarantee(self, gainful, files):
         err = gainful("threshold", "fit", *files, "--risk", "0.4").err
-        assert "Guarantee: on another topic of the same kind, at most 0.4 of the first 3 places are expected" in err
+        assert "Guarantee in expectation: on average over the topics that a threshold is fitted on and new " in err
+        err = gainful("threshold", "fit", *files, "--risk", "0.6", "--risk-confidence", "0.9").err
+        assert "with probability 0.9 over the topics it was fitted on, at most 0.6 of the first 3 places hold " in err
 
     def test_chart(self, gainful, files, tmp_path):
         status, _, err = gainful("threshold", "fit", *files, "--chart", tmp_path / "chart.svg")

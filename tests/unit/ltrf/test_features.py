@@ -92,7 +92,7 @@ class TestLearns:
         assert held.settings["training_data"] == examples.split((0.8, 0.2))[0].fingerprint()
 
     def test_risk(self, ranker, frames, monkeypatch):
-        """The bound is (n·R̂ + 1)/(n + 1), R̂ the forbidden in the first 3 places over 3, on n = 40 of 80 queries.
+        """The estimate is (n·R̂ + 1)/(n + 1), R̂ the forbidden in the first 3 places over 3, on n = 40 of 80 queries.
 
         The other 40 choose the round: what both chose and promised on the same queries would promise too much.
         """
@@ -110,14 +110,34 @@ class TestLearns:
         shown = found.rank(kept).frame.join(kept.select("query_id", "doc_id", "label"), on=["query_id", "doc_id"])
         first = shown.sort("score", descending=True).group_by("query_id").head(3)
         mean = (first["label"] < 0).sum() / 3 / 40
-        assert found.validation["risk"] == pytest.approx(
-            {"at most": 0.04, "bound": (40 * mean + 1) / 41, "queries": 40}
-        )
-        assert found.validation["risk"]["bound"] <= 0.04
+        risk = dict(found.validation["risk"])
+        promise = risk.pop("guarantee")
+        assert risk == {
+            "at most": 0.04,
+            "confidence": None,
+            "estimate": pytest.approx((40 * mean + 1) / 41),
+            "queries": 40,
+        }
+        assert risk["estimate"] <= 0.04
+        assert promise.startswith("Guarantee in expectation: on average over the topics that a threshold is fitted on ")
+        assert promise in [note.text for note in found.notes()]
         assert found.threshold > ranker.threshold
         assert (found.settings["risk"], ranker.settings["risk"]) == (0.04, None)
         value = gf.evaluate(judgments(kept), [found.rank(kept)], MEASURE).summary()[0, 0]
         assert found.validation["nDCGf"] == pytest.approx(value, abs=1e-12)
+
+    def test_risk_with_confidence(self, frames):
+        """A third of the queries that choose the threshold could be lost by chance: it cuts more than the other."""
+        options = {"gains": world.GAINS, "risk": 0.1, "settings": QUICK}
+        weak, strong = (
+            gf.ltrf.train(frames[0], validation=frames[1], **options, **more) for more in ({}, {"risk_confidence": 0.9})
+        )
+        assert strong.threshold > weak.threshold
+        assert (strong.validation["risk"]["confidence"], strong.settings["risk_confidence"]) == (0.9, 0.9)
+        promise = strong.validation["risk"]["guarantee"]
+        assert promise.startswith(
+            "Guarantee with confidence 0.9: with probability 0.9 over the topics it was fitted on"
+        )
 
     def test_cut_by_query(self, ranker, frames):
         run = ranker.rank(frames[2], cut="bayes")
@@ -168,9 +188,12 @@ class TestResult:
 
 
 def test_within_the_risk_everything_may_be_shown():
-    frame = pl.DataFrame({"qid": range(60), "docno": range(60), "label": [0, 1] * 30, "f": [0.0, 1.0] * 30})
-    found = gf.ltrf.train(frame, risk=0.2, settings=QUICK)
-    assert len(found.rank(frame)) == 60
+    """A third of the places hold a forbidden document that no feature tells from the good ones of its query."""
+    queries = [number // 3 for number in range(180)]
+    columns = {"qid": queries, "docno": range(180), "label": [1, 1, -1] * 60, "f": [query % 2 for query in queries]}
+    frame = pl.DataFrame(columns)
+    found = gf.ltrf.train(frame, gains={-1: -0.1, 1: 1}, risk=0.5, settings=QUICK)
+    assert len(found.rank(frame)) == 180
     assert found.threshold == found.score(frame).min()
 
 
@@ -279,6 +302,7 @@ class TestRefused:
             ({"cutoff": 0}, "cutoff: expected at least 1, got 0"),
             ({"seed": -1}, "seed: expected a number of at least 0, got -1"),
             ({"risk": 2.0}, "risk: expected a share between 0 and 1, got 2.0"),
+            ({"risk_confidence": 0.9}, "risk_confidence is that of a risk: expected both, got no risk"),
             ({"risk": 0.01}, "risk=0.01 cannot be guaranteed from 40 queries, half of those to validate, whatever the "
              "threshold: it takes 99, and 198 to validate"),
             ({"checkpoints": "x"}, "checkpoints: is for text; training on features takes seconds, and starts anew"),
@@ -293,6 +317,14 @@ class TestRefused:
         with pytest.raises(GainfulError) as caught:
             gf.ltrf.train(frames[0], validation=frames[1], **{"settings": QUICK, **options})
         assert str(caught.value) == message
+
+    def test_risk_where_nothing_is_forbidden(self, frames):
+        good = [frame.with_columns(label=pl.col("label").abs()) for frame in frames[:2]]
+        with pytest.raises(GainfulError) as caught:
+            gf.ltrf.train(good[0], validation=good[1], risk=0.2, settings=QUICK)
+        assert str(caught.value) == (
+            "risk is about forbidden documents, and no judged document is one: expected labels (or gains) below 0"
+        )
 
     def test_one_label(self, frames):
         with pytest.raises(DataError) as caught:

@@ -179,7 +179,7 @@ class TestPlainLoops:
             folds=4,
             repeats=3,
             seed=seed,
-            resamples=1,
+            resamples=9,
         )
         rng = np.random.default_rng(seed)
         gain, bad = np.zeros(12), np.zeros(12)
@@ -194,10 +194,18 @@ class TestPlainLoops:
                 bad[test] += shares[at][test] / 3
         assert cut.held_out.gain == pytest.approx(gain.mean())
         assert cut.held_out.forbidden == pytest.approx(bad.mean())
-        half = 2.200985 * gain.std(ddof=1) / math.sqrt(12)  # t(.975, 11 degrees of freedom), from a table
-        assert (cut.held_out.gain_low, cut.held_out.gain_high) == pytest.approx(
-            (gain.mean() - half, gain.mean() + half), abs=1e-6
-        )
+        # The interval: a topic's gain at the thresholds that 9 resamples choose, its moments averaged over these.
+        moments = []
+        for topics in np.random.default_rng(seed).integers(12, size=(9, 12)):
+            at = last_best(scores[:, topics].mean(axis=1), shares[:, topics].mean(axis=1) <= 0.2 + 1e-12)
+            at = as_known(thresholds, at, given, np.unique(topics))
+            apart = scores[at] - scores[-1] - (scores[at] - scores[-1]).mean()
+            moments.append([(apart**2).mean(), (apart**3).mean()])
+        second, third = np.mean(moments, axis=0)
+        error, pull = math.sqrt(second / 11), third / second**1.5 / math.sqrt(12)
+        for end, quantile in ((cut.held_out.gain_low, 2.200985), (cut.held_out.gain_high, -2.200985)):
+            t = (gain.mean() - end) / error  # Hall's polynomial of it is Student's quantile, t(.975, 11) from a table
+            assert t + pull * t**2 / 3 + pull**2 * t**3 / 27 + pull / 6 == pytest.approx(quantile, abs=1e-5)
 
 
 class TestLeftOutTopicsAreUnknown:
@@ -384,6 +392,15 @@ class TestUnusualInput:
             ({"risk": 1.0}, "risk: expected a share between 0 and 1, got 1.0"),
             ({"max_forbidden": -0.1}, "max_forbidden: expected a share from 0 to 1, got -0.1"),
             ({"confidence": 1.0}, "confidence: expected a number between 0 and 1, both excluded, got 1.0"),
+            ({"risk_confidence": 0.9}, "risk_confidence is that of a risk: expected both, got no risk"),
+            (
+                {"risk": 0.5, "risk_confidence": 1.0},
+                "risk_confidence: expected a number between 0 and 1, both excluded, got 1.0",
+            ),
+            (
+                {"risk": 0.5, "risk_confidence": 0.9},  # .5⁴ is the first power of .5 that is at most .1
+                "risk=0.5 cannot be guaranteed with confidence 0.9 from 3 topics, whatever the threshold: it takes 4",
+            ),
             ({"risk": "x"}, "risk: expected a share between 0 and 1, got 'x'"),
             ({"max_forbidden": "x"}, "max_forbidden: expected a share from 0 to 1, got 'x'"),
             ({"folds": 1}, "folds: expected a whole number of at least 2, got 1"),
@@ -412,7 +429,7 @@ class TestUnusualInput:
             gf.threshold.fit(QRELS, RUN, measure="nDCGf", risk=0.5)
 
     def test_risk_needs_no_more_topics_than_it_says(self):
-        qrels = {str(t): {"a": 1} for t in range(19)}
+        qrels = {str(t): {"a": 1, "never shown": -2} for t in range(19)}
         run = {str(t): {"a": 1.0} for t in range(19)}
         cut = gf.threshold.fit(qrels, run, risk=0.05)
         assert cut.safe_from == (-math.inf, pytest.approx(1 / 20))
@@ -425,10 +442,72 @@ class TestUnusualInput:
         assert cut.safe_from == (-math.inf, pytest.approx(1 / 10))
 
 
+@pytest.mark.parametrize("limit", [{"risk": 0.4}, {"risk": 0.4, "risk_confidence": 0.6}, {"max_forbidden": 0.1}])
+def test_no_limit_on_forbidden_documents_where_there_are_none(limit):
+    qrels = {topic: {"a": 1, "b": 0} for topic in "123"}
+    run = {topic: {"a": 2.0, "b": 1.0} for topic in "123"}
+    message = (
+        f"^{next(iter(limit))} is about forbidden documents, and no judged document is one: expected labels \\(or "
+        "gains\\) below 0$"
+    )
+    with pytest.raises(GainfulError, match=message):
+        gf.threshold.fit(qrels, run, **limit)
+    qrels["1"]["never shown"] = -1
+    assert gf.threshold.fit(qrels, run, **limit, resamples=1).threshold == -math.inf
+
+
+class TestRiskWithConfidence:
+    """Thresholds are tested from strict to loose, until one fails; p-values by the published formula, in a loop."""
+
+    @pytest.mark.parametrize("separate", [False, True])
+    def test_plain_loop(self, separate):
+        qrels, run, filters = world(0, topics=60)
+        given = filters if separate else run
+        thresholds, scores = all_scores(qrels, run, given, "nDCGf@2")
+        loss = all_scores(qrels, run, given, "P(rel=-2)@2")[1] - all_scores(qrels, run, given, "P(rel=0)@2")[1]
+        loss = np.maximum.accumulate(loss, axis=0)
+        safe = np.zeros(len(thresholds), np.bool_)
+        for at in range(len(thresholds)):
+            if plain_hoeffding_bentkus(loss[at], 0.13) > 0.3:
+                break
+            safe[at] = True
+        assert 1 < safe.sum() < len(safe)
+        cut = gf.threshold.fit(
+            qrels,
+            run,
+            measure="nDCGf@2",
+            filter_run=filters if separate else None,
+            risk=0.13,
+            risk_confidence=0.7,
+            resamples=1,
+            repeats=1,
+        )
+        at = last_best(scores.mean(axis=1), safe)
+        assert cut.threshold == named(thresholds, at)
+        assert cut.safe_from == (
+            named(thresholds, int(np.flatnonzero(safe)[-1])),
+            pytest.approx((loss[at].sum() + 1) / 61),
+        )
+        looser = gf.threshold.fit(
+            qrels, run, measure="nDCGf@2", filter_run=filters if separate else None, risk=0.13, resamples=1, repeats=1
+        )
+        assert looser.safe_from[0] < cut.safe_from[0]
+
+
+def plain_hoeffding_bentkus(losses, alpha):
+    """min(exp(−n·h(min(R̂, α), α)), e·P(Bin(n, α) ≤ ⌈nR̂⌉)), of Angelopoulos et al. (2021), term by term."""
+    n, mean = len(losses), float(np.mean(losses))
+    a = min(mean, alpha)
+    h = (a * math.log(a / alpha) if a else 0.0) + (1 - a) * math.log((1 - a) / (1 - alpha))
+    most = math.ceil(round(float(np.sum(losses)), 9))
+    tail = sum(math.comb(n, i) * alpha**i * (1 - alpha) ** (n - i) for i in range(most + 1))
+    return min(math.exp(-n * h), math.e * tail)
+
+
 @pytest.mark.parametrize("topics", [2, 48, 97, 102])
 def test_as_many_topics_as_the_message_asks_for_are_enough(topics):
     """1/(topics + 1) is not exact as a float, and must not be refused for that; less than it must."""
-    qrels = {str(t): {"a": 1} for t in range(topics)}
+    qrels = {str(t): {"a": 1, "never shown": -2} for t in range(topics)}
     run = {topic: {"a": 1.0} for topic in qrels}
     cut = gf.threshold.fit(qrels, run, risk=1 / (topics + 1), resamples=1, repeats=1)
     assert cut.safe_from == (-math.inf, pytest.approx(1 / (topics + 1)))

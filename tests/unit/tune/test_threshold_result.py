@@ -19,9 +19,9 @@ def test_the_guarantee_says_what_becomes_of_unjudged_documents():
         unjudged: gf.threshold.fit(QRELS, RUN, risk=0.5, unjudged=unjudged, resamples=1).guarantee()
         for unjudged in ("zero", "condensed")
     }
-    assert promises["zero"].endswith("not for each; documents without a judgment count as not forbidden.")
+    assert promises["zero"].endswith("from 3 topics); documents without a judgment count as not forbidden.")
     assert promises["condensed"].endswith(
-        "not for each; documents without a judgment are taken out first, and it says nothing about lists that show "
+        "from 3 topics); documents without a judgment are taken out first, and it says nothing about lists that show "
         "them."
     )
 
@@ -60,12 +60,12 @@ class TestResult:
     cut = gf.threshold.fit(qrels, run, risk=0.3, max_forbidden=0.4, resamples=50)
 
     def test_in_words(self):
-        lowest, bound = self.cut.safe_from
+        lowest, estimate = self.cut.safe_from
         assert self.cut.guarantee() == (
-            f"Guarantee: on another topic of the same kind, at most 0.3 of the first 3 places are expected to hold a "
-            f"forbidden document, here and at any threshold from {lowest:.6g} up (bound here {bound:.4f}, from 25 "
-            f"topics). It holds on average over topics exchangeable with these, not for each; documents without a "
-            f"judgment count as not forbidden."
+            f"Guarantee in expectation: on average over the topics that a threshold is fitted on and new topics like "
+            f"them, at most 0.3 of the first 3 places hold a forbidden document, here and at any threshold from "
+            f"{lowest:.6g} up. Fitted on these topics alone it may be more (estimate here {estimate:.4f}, from 25 "
+            f"topics); documents without a judgment count as not forbidden."
         )
         assert [note.text for note in self.cut.notes()] == [self.cut.guarantee()]
         out, curve, (low, high) = self.cut.held_out, self.cut.curve, self.cut.threshold_interval
@@ -74,10 +74,28 @@ class TestResult:
             f"Cut run at {self.cut.threshold:.6g} (95% interval {low:.6g} to {high:.6g}): on these topics nDCGf@3 "
             f"goes from {curve.score[-1]:.4f} to {curve.score[at]:.4f}, Forbidden@3 from {curve.forbidden[-1]:.4f} to "
             f"{curve.forbidden[at]:.4f}. Held out: a threshold chosen on 4 of 5 folds of the topics gains "
-            f"{out.gain:+.4f} on the rest (95% interval {out.gain_low:+.4f} to {out.gain_high:+.4f}), against "
-            f"{self.cut.gain:+.4f} on the topics it was chosen from."
+            f"{out.gain:+.4f} on the rest (95% interval of the gain expected on new topics {out.gain_low:+.4f} to "
+            f"{out.gain_high:+.4f}), against {self.cut.gain:+.4f} on the topics it was chosen from."
         )
         assert gf.threshold.fit(QRELS, RUN).guarantee() is None
+
+    def test_with_confidence(self):
+        cut = gf.threshold.fit(self.qrels, self.run, risk=0.3, risk_confidence=0.8, resamples=1)
+        lowest, estimate = cut.safe_from
+        assert cut.guarantee() == (
+            f"Guarantee with confidence 0.8: with probability 0.8 over the topics it was fitted on, at most 0.3 of the "
+            f"first 3 places hold a forbidden document on average over new topics like them, here and at any threshold "
+            f"from {lowest:.6g} up (estimate here {estimate:.4f}, from 25 topics); documents without a judgment count "
+            f"as not forbidden."
+        )
+        assert (cut.to_dict()["risk_estimate"], cut.to_dict()["settings"]["risk_confidence"]) == (estimate, 0.8)
+
+    def test_an_interval_without_width_is_noted(self):
+        good = {topic: {"a": 1, "b": 1} for topic in "123"}
+        cut = gf.threshold.fit(good, {topic: {"a": 2.0, "b": 1.0} for topic in good}, resamples=20)
+        assert (cut.held_out.gain_low, cut.held_out.gain_high) == (0.0, 0.0)
+        assert [note.code for note in cut.notes()] == ["nothing-forbidden", "nothing-to-gain"]
+        assert "nothing-to-gain" not in [note.code for note in self.cut.notes()]
 
     def test_dict(self):
         content = json.loads(json.dumps(self.cut.to_dict(), allow_nan=False))

@@ -44,6 +44,7 @@ def fit(
     filter_run: Any = None,
     max_forbidden: float | None = None,
     risk: float | None = None,
+    risk_confidence: float | None = None,
     resamples: int = 1000,
     confidence: float = 0.95,
     folds: int = 5,
@@ -65,7 +66,11 @@ def fit(
         The largest mean share of forbidden documents among those shown (up to the measure's cutoff), on these topics.
     risk
         The largest expected share of the first k places (k the measure's cutoff) that hold a forbidden document on
-        another topic: a guarantee, which needs at least 1/risk - 1 topics.
+        another topic: a guarantee, on average over the topics that a threshold is fitted on and new topics. It needs
+        at least 1/risk - 1 topics, and a forbidden document among those judged.
+    risk_confidence
+        The probability, over the topics that a threshold is fitted on, with which the risk is kept to on new topics,
+        such as 0.9: a stronger guarantee. It needs at least log(1 - risk_confidence)/log(1 - risk) topics.
     resamples
         How many bootstrap samples of the topics.
     confidence
@@ -94,12 +99,17 @@ def fit(
     most is chosen, and given as the lowest score that is kept: nothing is cut without a reason.
 
     The interval of the threshold is that of the thresholds chosen from resampled topics. The interval of the gain is
-    for the chosen threshold, which has seen these topics; the held-out gain is for thresholds that have not.
+    for the chosen threshold, which has seen these topics; the held-out gain is for thresholds that have not. Its
+    interval is of an expected gain: of choosing a threshold on as many topics as are in all folds but one and cutting
+    new topics at it, on average over both. It is Student's, corrected for skewness (Hall 1992), with the variance and
+    the skewness of a topic's gain at the thresholds that the resampled topics choose, averaged over these.
 
     risk: with R̂ the mean over n topics of (forbidden in the first k)/k, the thresholds with (n·R̂ + 1)/(n + 1) ≤ risk
     (and all above them) are allowed, and the best of them is chosen (Angelopoulos et al., Conformal risk control,
-    ICLR 2024). The loss must not grow with the threshold; with a filter run, where cutting one document moves others
-    up, each topic's loss is therefore the largest at this or any higher threshold.
+    ICLR 2024). With risk_confidence = 1 - δ, thresholds are tested from strict to loose, each with the
+    Hoeffding-Bentkus p-value of "the expected loss is above risk", until one is above δ (Angelopoulos et al., Learn
+    then test, 2021). The loss must not grow with the threshold; with a filter run, where cutting one document moves
+    others up, each topic's loss is therefore the largest at this or any higher threshold.
 
     Examples
     --------

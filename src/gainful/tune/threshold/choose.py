@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gainful.data.rankings import BoolArray, FloatArray, IntArray
-from gainful.stats.intervals import t_interval
 from gainful.stats.resample import blocks, bootstrap_counts, generator
+from gainful.stats.skewness import skewed_interval
 from gainful.tune.threshold.documents import ScoredDocuments
+from gainful.tune.threshold.risk import CLOSE, Risk
 from gainful.tune.threshold.sweep import Steps
-
-# Means that differ by less are equal: the same numbers were added in another order.
-CLOSE = 1e-10
 
 
 def last_best(values: FloatArray) -> IntArray:
@@ -35,14 +33,12 @@ class Rule:
     # A curve whose mean may not exceed `most`; no such limit where None.
     forbidden: Steps | None = None
     most: float = 1.0
-    # A curve that never falls, at most 1 per topic, whose expected value on another topic may not exceed `risk`.
-    loss: Steps | None = None
-    risk: float = 1.0
+    risk: Risk | None = None  # what may be lost on another topic; no such limit where None
     numbers: IntArray = field(init=False)  # the thresholds at which anything changes, and 0
     key: IntArray = field(init=False)  # that of the documents
 
     def __post_init__(self) -> None:
-        changes = [curve.number for curve in (self.score, self.forbidden, self.loss) if curve is not None]
+        changes = [curve.number for curve in self._curves()]
         object.__setattr__(self, "key", self.documents.key)
         object.__setattr__(self, "numbers", np.unique(np.concatenate([np.zeros(1, np.int64), *changes])))
 
@@ -59,8 +55,8 @@ class Rule:
             np.negative(value, out=value)
         if self.forbidden is not None:
             value[self.forbidden.sums(weights, numbers) > (self.most + CLOSE) * total] = -np.inf
-        if self.loss is not None:
-            value[bound(self.loss, weights, numbers) > self.risk + CLOSE] = -np.inf
+        if self.risk is not None:
+            value[~self.risk.allowed(weights, numbers)] = -np.inf
         hopeless = ~np.isfinite(value).any(axis=1)
         value[hopeless, 0] = 0.0
         last = last_best(value)
@@ -73,15 +69,11 @@ class Rule:
 
     def width(self) -> int:
         """How many numbers one resample takes."""
-        return len(self.topics) + sum(
-            len(curve.number) + 1 for curve in (self.score, self.forbidden, self.loss) if curve is not None
-        )
+        return len(self.topics) + sum(len(curve.number) + 1 for curve in self._curves())
 
-
-def bound(loss: Steps, weights: FloatArray, numbers: IntArray) -> FloatArray:
-    """The bound (n·R̂ + 1)/(n + 1) on the expected loss, R̂ the mean loss of n topics, counted as `weights` says."""
-    total = weights.sum(axis=1, keepdims=True)
-    return np.asarray((loss.sums(weights, numbers) + 1.0) / (total + 1.0), np.float64)
+    def _curves(self) -> list[Steps]:
+        curves = (self.score, self.forbidden, None if self.risk is None else self.risk.loss)
+        return [curve for curve in curves if curve is not None]
 
 
 def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> tuple[IntArray, FloatArray]:
@@ -97,10 +89,13 @@ def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> tup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """What a threshold is worth on topics that it was not chosen from."""
+    """What a threshold is worth on topics that it was not chosen from.
+
+    The interval is of the expected gain: of what choosing a threshold on as many topics as are in all folds but one,
+    and cutting other topics at it, gains on average over both.
+    """
 
     gain: float  # the mean gain over no filter
-    # Its interval: Student's t over topics, which takes the folds for independent.
     gain_low: float
     gain_high: float
     forbidden: float  # the mean share of forbidden documents among those shown
@@ -109,9 +104,14 @@ class HeldOut:
 
 
 def cross_validate(
-    rule: Rule, forbidden: Steps, *, folds: int, repeats: int, confidence: float, seed: int
+    rule: Rule, forbidden: Steps, resampled: IntArray, *, folds: int, repeats: int, confidence: float, seed: int
 ) -> HeldOut | None:
-    """Choose on some topics, score on the others; None for fewer than two topics."""
+    """Choose on some topics, score on the others; None for fewer than two topics.
+
+    `resampled` are the thresholds that resamples of the topics choose. Folds share most of their topics, and choose
+    nearly the same; gains at those thresholds vary less from topic to topic than the gains that are asked about. The
+    interval therefore takes variance and skewness of a topic's gain at the resampled thresholds, averaged over them.
+    """
     topics = len(rule.score.base)
     folds = min(folds, topics)
     if topics < 2:
@@ -130,15 +130,36 @@ def cross_validate(
             gain[out] += sign * (rule.score.scores(number) - everything)[out]
             bad[out] += forbidden.scores(number)[out]
     gain, bad = gain / repeats, bad / repeats
-    low, high = t_interval(gain[None, :], confidence=confidence)
+    mean, (variance, skewness) = float(gain.mean()), spread(rule.score, resampled)
+    low, high = skewed_interval(mean, variance=variance, skewness=sign * skewness, number=topics, confidence=confidence)
     return HeldOut(
-        gain=float(gain.mean()),
-        gain_low=float(low[0]),
-        gain_high=float(high[0]),
+        gain=mean,
+        gain_low=low,
+        gain_high=high,
         forbidden=float(bad.mean()),
         folds=folds,
         repeats=repeats,
     )
+
+
+def spread(score: Steps, numbers: IntArray) -> tuple[float, float]:
+    """Variance and skewness over topics of what thresholds change in their scores; moments averaged over thresholds."""
+    everything, topics = score.scores(score.size), len(score.base)
+    distinct, times = np.unique(numbers, return_counts=True)
+    moments = np.zeros(2)
+    change = score.base - everything
+    taken = 0
+    for number, count in zip(distinct.tolist(), times.tolist(), strict=True):
+        upto = int(np.searchsorted(score.number, number, side="right"))
+        now = slice(taken, upto)
+        change += np.bincount(score.topic[now], weights=score.height[now], minlength=topics)
+        taken = upto
+        apart = change - change.mean()
+        moments += count * np.array([(apart**2).mean(), (apart**3).mean()])
+    second, third = moments / len(numbers)
+    if second <= CLOSE**2:
+        return 0.0, 0.0
+    return float(second * topics / (topics - 1)), float(third / second**1.5)
 
 
 def order_interval(values: FloatArray, confidence: float) -> tuple[float, float]:

@@ -17,10 +17,11 @@ from gainful.measures import Measure, parse_measure
 from gainful.results import Settings, plural
 from gainful.stats.resample import check_resamples
 from gainful.tune.threshold import ThresholdOptions
-from gainful.tune.threshold.choose import CLOSE, Rule, bootstrap, bound, cross_validate, order_interval
+from gainful.tune.threshold.choose import Rule, bootstrap, cross_validate, order_interval
 from gainful.tune.threshold.documents import ScoredDocuments, scored_documents
 from gainful.tune.threshold.result import Threshold
-from gainful.tune.threshold.sweep import Steps, Sweep, sweep
+from gainful.tune.threshold.risk import Risk, check_enough, check_forbidden, check_risk
+from gainful.tune.threshold.sweep import Sweep, sweep
 from gainful.tune.threshold.tradeoff import ThresholdCurve
 from gainful.verbs.source import check_options, policies_of, rankings_of
 
@@ -66,10 +67,10 @@ class SweptRun:
 
     def best(self, settings: Settings) -> Threshold:
         """The best threshold within the limits of the settings, and what it is worth."""
-        most, risk = settings["max_forbidden"], settings["risk"]
-        confidence, seed = settings["confidence"], settings["seed"]
+        most, confidence, seed = settings["max_forbidden"], settings["confidence"], settings["seed"]
         curve, found, documents = self.curve(settings), self.found, self.documents
-        loss = None if risk is None else self._loss(risk)
+        forbidden_judged = self._forbidden_judged(settings)
+        risk = self._risk(settings["risk"], settings["risk_confidence"])
         rule = Rule(
             documents=documents,
             topics=found.topics,
@@ -77,14 +78,12 @@ class SweptRun:
             lower=curve.higher == "worse",
             forbidden=None if most is None else found.forbidden,
             most=1.0 if most is None else most,
-            loss=loss,
-            risk=1.0 if risk is None else risk,
+            risk=risk,
         )
         number = int(rule.best(np.ones((1, curve.topics)))[0])
         sign = -1.0 if rule.lower else 1.0
         gain = sign * (found.score.scores(number) - found.score.scores(len(curve) - 1))
         numbers, gains = bootstrap(rule, gain, resamples=settings["resamples"], seed=seed)
-        rankings = documents.rankings
         return Threshold(
             threshold=float(documents.threshold(np.array(number))),
             number=number,
@@ -95,34 +94,43 @@ class SweptRun:
             held_out=cross_validate(
                 rule,
                 found.forbidden,
+                numbers,
                 folds=settings["folds"],
                 repeats=settings["repeats"],
                 confidence=confidence,
                 seed=seed,
             ),
-            safe_from=None if loss is None else self._safe_from(loss, risk, number),
-            forbidden_judged=int((np.append(rankings.grades < 0, False)[rankings.pool_grade]).sum()),
+            safe_from=None if risk is None else self._safe_from(risk, number),
+            forbidden_judged=forbidden_judged,
             settings=settings,
         )
 
-    def _loss(self, risk: float) -> Steps:
-        loss, topics = self.found.loss, int(self.found.topics.sum())
-        if loss is None:
+    def _forbidden_judged(self, settings: Settings) -> int:
+        """How many judged documents are forbidden; refused where limits are set on what does not exist."""
+        rankings = self.documents.rankings
+        number = int((np.append(rankings.grades < 0, False)[rankings.pool_grade]).sum())
+        for name in ("risk", "max_forbidden"):
+            if settings[name] is not None:
+                check_forbidden(name, number)
+        return number
+
+    def _risk(self, most: float | None, confidence: float | None) -> Risk | None:
+        loss, topics, places = self.found.loss, int(self.found.topics.sum()), self.measure.parameters.get("cutoff")
+        if most is None:
+            return None
+        if loss is None or not isinstance(places, int):
             raise MeasureError(
                 f"risk is about the first k places, and {self.measure} has no cutoff: write {self.measure}@10, say"
             )
-        if 1.0 / (topics + 1) > risk + CLOSE:  # what `bound` is at best, allowed as in `Rule`
-            needed = int(np.ceil(1.0 / (risk + CLOSE) - 1.0))
-            raise GainfulError(
-                f"risk={risk:g} cannot be guaranteed from {topics} topics, whatever the threshold: it takes {needed}"
-            )
-        return loss
+        check_enough(most, confidence, topics)
+        return Risk(loss=loss, places=places, most=most, confidence=confidence)
 
-    def _safe_from(self, loss: Steps, risk: float, number: int) -> tuple[float, float]:
-        """The lowest threshold within the risk, and the bound at the chosen one."""
-        limits = bound(loss, np.ones((1, len(loss.base))), np.arange(loss.size + 1))[0]
-        allowed = int(np.flatnonzero(limits <= risk + CLOSE)[-1])  # they never fall
-        return float(self.documents.threshold(np.array(allowed))), float(limits[number])
+    def _safe_from(self, risk: Risk, number: int) -> tuple[float, float]:
+        """The lowest threshold within the risk, and the estimate of the loss at the chosen one."""
+        everyone, numbers = np.ones((1, len(risk.loss.base))), np.arange(risk.loss.size + 1)
+        allowed = int(np.flatnonzero(risk.allowed(everyone, numbers)[0])[-1])  # the loss never falls
+        estimate = risk.estimate(everyone, numbers)[0, number]
+        return float(self.documents.threshold(np.array(allowed))), float(estimate)
 
 
 def sweep_run(
@@ -158,11 +166,10 @@ def sweep_run(
 
 def check_limits(given: Mapping[str, Any]) -> None:
     """Refuse limits and settings of a fit that cannot be."""
-    most, risk = given["max_forbidden"], given["risk"]
+    most = given["max_forbidden"]
     if most is not None and not (is_number(most) and 0.0 <= most <= 1.0):
         raise GainfulError(f"max_forbidden: expected a share from 0 to 1, got {most!r}")
-    if risk is not None and not (is_number(risk) and 0.0 < risk < 1.0):
-        raise GainfulError(f"risk: expected a share between 0 and 1, got {risk!r}")
+    check_risk(given["risk"], given["risk_confidence"])
     check_share("confidence", given["confidence"])
     check_count("folds", given["folds"], least=2)
     check_count("repeats", given["repeats"])

@@ -12,7 +12,8 @@ from gainful import _polars as pl
 from gainful.io.atomic import write_atomically
 from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table
-from gainful.tune.threshold.choose import CLOSE, HeldOut
+from gainful.tune.threshold.choose import HeldOut
+from gainful.tune.threshold.risk import CLOSE
 from gainful.tune.threshold.tradeoff import ThresholdCurve
 
 KIND = "gainful threshold"
@@ -39,7 +40,8 @@ class Threshold(Result):
     held_out
         The gain on topics that the threshold was not chosen from; None for a single topic.
     safe_from
-        The lowest threshold that the risk allows, and the bound on the risk at the chosen one; None without a risk.
+        The lowest threshold that the risk allows, and an estimate of the loss on another topic at the chosen one; None
+        without a risk.
     forbidden_judged
         How many judged documents are forbidden (have a negative label).
     settings
@@ -80,26 +82,36 @@ class Threshold(Result):
             return "Held out: one topic alone says nothing about others."
         return (
             f"Held out: a threshold chosen on {out.folds - 1} of {out.folds} folds of the topics gains {out.gain:+.4f} "
-            f"on the rest ({100 * self.settings['confidence']:.4g}% interval {out.gain_low:+.4f} to "
-            f"{out.gain_high:+.4f}), against {self.gain:+.4f} on the topics it was chosen from."
+            f"on the rest ({100 * self.settings['confidence']:.4g}% interval of the gain expected on new topics "
+            f"{out.gain_low:+.4f} to {out.gain_high:+.4f}), against {self.gain:+.4f} on the topics it was chosen from."
         )
 
     def guarantee(self) -> str | None:
         """What the risk control promises, in words; None where none was asked for."""
         if self.safe_from is None:
             return None
-        lowest, bound = self.safe_from
+        lowest, estimate = self.safe_from
+        sure = self.settings["risk_confidence"]
+        at_most = (
+            f"at most {self.settings['risk']:.3g} of the first {self.curve.cutoff} places hold a forbidden document"
+        )
+        anywhere = f"here and at any threshold from {lowest:.6g} up"
+        if sure is None:
+            promise = (
+                f"Guarantee in expectation: on average over the topics that a threshold is fitted on and new topics "
+                f"like them, {at_most}, {anywhere}. Fitted on these topics alone it may be more"
+            )
+        else:
+            promise = (
+                f"Guarantee with confidence {sure:g}: with probability {sure:g} over the topics it was fitted on, "
+                f"{at_most} on average over new topics like them, {anywhere}"
+            )
         unknown = {
             "zero": "documents without a judgment count as not forbidden",
             "condensed": "documents without a judgment are taken out first, and it says nothing about lists that "
             "show them",
         }[self.settings.policies.unjudged]
-        return (
-            f"Guarantee: on another topic of the same kind, at most {self.settings['risk']:.3g} of the first "
-            f"{self.curve.cutoff} places are expected to hold a forbidden document, here and at any threshold from "
-            f"{lowest:.6g} up (bound here {bound:.4f}, from {self.curve.topics} topics). It holds on average over "
-            f"topics exchangeable with these, not for each; {unknown}."
-        )
+        return f"{promise} (estimate here {estimate:.4f}, from {self.curve.topics} topics); {unknown}."
 
     def tables(self) -> tuple[Table, ...]:
         """What is shown without a threshold, with this one, and where nothing is kept; then how sure the gain is."""
@@ -134,6 +146,12 @@ class Threshold(Result):
             found.append(Note("equal-scores", curve.run, text))
         elif 0 < self.number < len(curve) - 1 and abs(curve.score[self.number] - curve.score[0]) <= CLOSE:
             found.append(Note("as-good-as-empty", curve.run, f"An empty answer has the same {curve.measure}."))
+        if (out := self.held_out) is not None and out.gain_low == out.gain_high:
+            text = (
+                "Resampled topics all choose thresholds that change no topic's score, so that the interval of the "
+                "held-out gain has no width: it does not cover what rarer topics would gain or lose."
+            )
+            found.append(Note("nothing-to-gain", curve.run, text))
         return [*found, *([] if curve.exact else [curve.on_a_grid()])]
 
     def at(self, number: int) -> dict[str, float]:
@@ -169,7 +187,7 @@ class Threshold(Result):
 
     def _content(self) -> dict[str, Any]:
         """All but the curve; infinite thresholds as the texts 'inf' and '-inf'."""
-        lowest, bound = self.safe_from or (None, None)
+        lowest, estimate = self.safe_from or (None, None)
         return {
             "kind": KIND,
             "threshold": _number(self.threshold),
@@ -185,7 +203,7 @@ class Threshold(Result):
             "gain_interval": list(self.gain_interval),
             "held_out": None if self.held_out is None else asdict(self.held_out),
             "safe_from": None if lowest is None else _number(lowest),
-            "risk_bound": bound,
+            "risk_estimate": estimate,
             "guarantee": self.guarantee(),
             "exact": self.curve.exact,
         }
