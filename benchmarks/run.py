@@ -44,6 +44,9 @@ ROWS = [
     ("126 runs × 50 topics × 1,000 documents, text files", "track", {"pytrec_eval": 5.0}),
 ]
 
+# How many milliseconds one call may take; None: no bar.
+SMALL = {"gainful.compat.pytrec_eval": 0.1, "gainful.evaluate": 0.4, "pytrec_eval": None}
+
 
 def main() -> None:
     """Parse, prepare, measure, print."""
@@ -62,6 +65,7 @@ def main() -> None:
             if options.only in (None, case):
                 results[case] = row(title, case, bars, folder, options.repeat)
     if options.only is None:
+        results["small"] = small(options.repeat)
         chart = [] if options.chart is None else [str(options.chart)]
         subprocess.run([str(PYTHON), str(HERE / "analyses.py"), *chart], check=True)
         subprocess.run([str(PYTHON), str(HERE / "tuning.py")], check=True)
@@ -110,6 +114,17 @@ def row(title: str, case: str, bars: dict[str, float | None], folder: str, repea
             line += f"   {middle / ours:6.1f}× gainful; bar ≥ {bars[name]:g}×: {verdict(middle / ours >= bars[name])}"
         print(line, flush=True)
     return seconds
+
+
+def small(repeat: int) -> dict[str, list[float]]:
+    """Time many calls of one topic each, as a training loop makes them."""
+    print("\none topic of ten documents from dicts, nDCG@10 + AP, per call")
+    found = {name: [1000.0 * float(tool("small", name)) for _ in range(repeat)] for name in SMALL}
+    for name, timings in found.items():
+        middle, bar = statistics.median(timings), SMALL[name]
+        said = "no bar" if bar is None else f"bar ≤ {bar:g} ms: {verdict(middle <= bar)}"
+        print(f"  {name:<26} {middle:8.4f} ms  ({min(timings):.4f}–{max(timings):.4f})   {said}", flush=True)
+    return found
 
 
 def verdict(met: bool) -> str:

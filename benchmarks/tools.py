@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import math
+import statistics
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 Scores = dict[str, tuple[float, float]]  # topic -> nDCG@20, AP
@@ -205,6 +207,27 @@ def seconds(name: str, case: str, folder: str) -> float:
     return taken
 
 
+def small(name: str) -> float:
+    """Seconds per call of one topic with ten documents; judgments are given once where the tool keeps them."""
+    judged = {"1": {f"d{number}": number % 3 for number in range(10)}}
+    ranked = {"1": {f"d{number}": 1.0 / (1 + number * 7 % 10) for number in range(10)}}
+    call: Callable[[], object]
+    if name == "gainful.evaluate":
+        import gainful as gf
+
+        call = partial(gf.evaluate, judged, ranked, ["nDCG@10", "AP"])
+    else:
+        evaluator = import_module(name).RelevanceEvaluator(judged, {"ndcg_cut.10", "map"})
+        call = partial(evaluator.evaluate, ranked)
+    timings = []
+    for _ in range(20):
+        started = time.perf_counter()
+        for _ in range(100):
+            call()
+        timings.append(time.perf_counter() - started)
+    return statistics.median(timings) / 100
+
+
 def agree(folder: str) -> None:
     """Refuse to time tools that do not compute the same thing."""
     qrels, run = f"{folder}/big.qrels", f"{folder}/big.run"
@@ -222,7 +245,7 @@ def agree(folder: str) -> None:
 
 
 def main() -> None:
-    """data FOLDER | agree FOLDER | time TOOL CASE FOLDER | print TOOL FOLDER."""
+    """data FOLDER | agree FOLDER | time TOOL CASE FOLDER | small TOOL | print TOOL FOLDER."""
     verb, *rest = sys.argv[1:]
     if verb == "data":
         write_data(*rest)
@@ -230,6 +253,8 @@ def main() -> None:
         agree(*rest)
     elif verb == "time":
         print(seconds(*rest))
+    elif verb == "small":
+        print(small(*rest))
     else:
         name, folder = rest
         for topic, row in FROM_FILES[name](f"{folder}/big.qrels", f"{folder}/big.run").items():
