@@ -158,6 +158,13 @@ class TestLists:
             None,
         ]
 
+    def test_no_texts(self, tmp_path):
+        with pytest.raises(DataError, match="no such file"):
+            gf.pool(QRELS, RUNS, depth=1, docs=tmp_path / "docs.tsv")
+        (tmp_path / "docs.jsonl").write_text('{"name": "b"}\n', encoding="utf-8")
+        with pytest.raises(DataError, match="expected keys such as doc_id and text, got name"):
+            gf.pool(QRELS, RUNS, depth=1, docs=tmp_path / "docs.jsonl")
+
     @pytest.mark.parametrize(
         ("content", "message"),
         [
@@ -256,6 +263,22 @@ class TestInput:
         (tmp_path / "teams.csv").write_text(content, encoding="utf-8")
         with pytest.raises(DataError, match=re.escape(message)):
             gf.pool(QRELS, RUNS, teams=tmp_path / "teams.csv")
+
+    def test_teams_of_neither(self):
+        with pytest.raises(DataError, match="expected a file or a mapping from runs to teams, got list"):
+            gf.pool(QRELS, RUNS, teams=["x"])
+
+    def test_nothing_can_be_read(self, tmp_path):
+        (tmp_path / "bad.txt").write_text("1 Q0 a 1\n", encoding="utf-8")
+        with pytest.raises(DataError, match="expected 6 fields"):
+            gf.pool(QRELS, tmp_path / "bad.txt", keep_going=True)
+
+    def test_empty_lists(self, tmp_path):
+        found = gf.pool({"1": {"a": 1}}, {"r": {"1": ["a"]}}, depth=5)
+        with pytest.raises(DataError, match="TREC text cannot hold an empty list"):
+            found.save(tmp_path / "list.txt")
+        found.save(tmp_path / "list.csv")
+        assert (tmp_path / "list.csv").read_text(encoding="utf-8") == "query_id,doc_id,relevance\n"
 
     def test_duplicates(self):
         twice = {"r": pl.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "a"], "score": [2.0, 1.0]})}
