@@ -17,7 +17,7 @@ _SIDE = 260
 # Height of a run's row, and runs that are drawn: of more, those at either end.
 _ROW, _MOST = 14, 40
 # Runs named that change places most.
-_NAMED = 6
+_NAMED = 3
 
 
 def together(parts: Sequence[Any], title: str) -> Chart:
