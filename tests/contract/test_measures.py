@@ -242,7 +242,7 @@ def test_bounds(ranking):
     ordering = [doc for doc in order if doc in pool] + [doc for doc in pool if doc not in order]
     for text in ALL:
         measure = parse_measure(text)
-        bounds, shown = measure.definition.bounds, [order, ordering]
+        bounds, shown = measure.bounds, [order, ordering]
         if measure.definition.name == "nDCG" and measure.parameters["norm"] != "org":
             bounds, shown = (0.0, 1.0), [ordering] if measure.parameters["norm"] == "min" else shown
         if bounds:

@@ -100,7 +100,7 @@ def _check_scores(measure: Measure, rankings: Rankings, name: str) -> None:
     kind = f"{type(scores).__name__} of {getattr(scores, 'dtype', 'objects')}, shape {np.shape(scores)}"
     if kind != (wanted := f"ndarray of float64, shape {(rankings.n_rows,)}"):
         raise MeasureError(f"{measure}: expected an {wanted}, got {kind} (on {name})")
-    low, high = measure.definition.bounds or (-np.inf, np.inf)
+    low, high = measure.bounds or (-np.inf, np.inf)
     for row in np.flatnonzero(np.isinf(scores) | (scores < low - _TOLERANCE) | (scores > high + _TOLERANCE)).tolist():
         wanted = f"a finite score from {low:g} to {high:g}, or NaN where undefined"
         got = f"{scores[row]:g} ({_describe(rankings, row)}, {name})"

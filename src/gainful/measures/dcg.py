@@ -143,9 +143,13 @@ def dcg(
     return total
 
 
+def _range(*, norm: str, **_: Value) -> tuple[float, float] | None:
+    return (0.0, 1.0) if norm in ("zero", "f") else None
+
+
 @measure(
     "nDCG",
-    bounds=None,
+    bounds=_range,
     expected=True,
     cite="jarvelin2002, gienapp2020, carmel2022",
     presets={"nDCG0": {"norm": "zero"}, "nDCGorg": {"norm": "org"}, "nDCGmin": {"norm": "min"}, "nDCGf": {"norm": "f"}},

@@ -82,6 +82,7 @@ class Definition:
     summary: Summary
     higher: Higher
     bounds: tuple[float, float] | None
+    bounds_by: Callable[..., tuple[float, float] | None] | None
     expected: bool
     cite: str
     check: Callable[..., None] | None
@@ -166,6 +167,12 @@ class Measure:
         return dict(self.values)
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The range of its values; None if it has none."""
+        by = self.definition.bounds_by
+        return self.definition.bounds if by is None else by(**self.parameters)
+
+    @property
     def cutoff(self) -> int | None:
         """How many ranks count; None if all do."""
         value = dict(self.values).get("cutoff")
@@ -245,7 +252,7 @@ def measure(
     name: str,
     *,
     higher: Higher = "better",
-    bounds: tuple[float, float] | None = (0.0, 1.0),
+    bounds: tuple[float, float] | Callable[..., tuple[float, float] | None] | None = (0.0, 1.0),
     summary: Summary = "mean",
     expected: bool = False,
     cite: str = "",
@@ -265,7 +272,7 @@ def measure(
     higher
         Whether a higher score is ``better``, ``worse`` or ``neither``.
     bounds
-        The range of its values; None if it has none.
+        The range of its values; None if it has none. Where it depends on the parameters, a function of them all.
     summary
         How topics are summarised: ``mean``, ``sum`` or ``gmean``.
     expected
@@ -302,7 +309,8 @@ def measure(
             parameters=parameters,
             summary=summary,
             higher=higher,
-            bounds=bounds,
+            bounds=None if callable(bounds) else bounds,
+            bounds_by=bounds if callable(bounds) else None,
             expected=expected,
             cite=cite,
             check=check,
