@@ -20,6 +20,7 @@ from gainful.stats.resample import (
     largest_of,
     weighted_sums,
 )
+from gainful.stats.strata import Strata
 
 # Numbers held at once: all resamples of as many rows as fit, since quantiles need all of a row's.
 _HELD = 1 << 23
@@ -28,12 +29,27 @@ _ROUNDING = 1e-12
 
 
 def mean_interval(
-    values: FloatArray, how: Interval, *, confidence: float, resamples: int, seed: int, apply: Apply = here
+    values: FloatArray,
+    how: Interval,
+    *,
+    confidence: float,
+    resamples: int,
+    seed: int,
+    strata: Strata | None = None,
+    apply: Apply = here,
 ) -> tuple[FloatArray, FloatArray]:
-    """The interval of each row's mean, by `t_interval` or `bca_interval`."""
+    """The interval of each row's mean, by `t_interval` or `bca_interval`; with strata, of the mean they define."""
     if how == "t":
-        return t_interval(values, confidence=confidence)
-    return bca_interval(values, confidence=confidence, resamples=resamples, seed=seed, apply=apply)
+        return t_interval(values, confidence=confidence) if strata is None else _welch(values, strata, confidence)
+    return bca_interval(values, confidence=confidence, resamples=resamples, seed=seed, strata=strata, apply=apply)
+
+
+def _welch(values: FloatArray, strata: Strata, confidence: float) -> tuple[FloatArray, FloatArray]:
+    """Student's interval with the variance within the groups."""
+    check_share("confidence", confidence)
+    mean, (error, df) = strata.mean(values), strata.errors(values)
+    half = special.stdtrit(df, 0.5 + confidence / 2.0) * error
+    return mean - half, mean + half
 
 
 def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, FloatArray]:
@@ -48,7 +64,13 @@ def t_interval(values: FloatArray, *, confidence: float) -> tuple[FloatArray, Fl
 
 
 def bca_interval(
-    values: FloatArray, *, confidence: float, resamples: int, seed: int, apply: Apply = here
+    values: FloatArray,
+    *,
+    confidence: float,
+    resamples: int,
+    seed: int,
+    strata: Strata | None = None,
+    apply: Apply = here,
 ) -> tuple[FloatArray, FloatArray]:
     """Bias-corrected and accelerated bootstrap interval of each row's mean (Efron 1987); the same draws for all rows.
 
@@ -61,7 +83,7 @@ def bca_interval(
     values = np.ldexp(values, power[:, None])
     sizes = block_sizes(len(values), max(1, resamples * BLOCK // _HELD))
     rows = np.split(values, np.cumsum(list(sizes))[:-1])
-    ends = list(apply(_bca, rows, shared=(confidence, resamples, seed), total=len(rows), label="Resampling"))
+    ends = list(apply(_bca, rows, shared=(confidence, resamples, seed, strata), total=len(rows), label="Resampling"))
     low, high = (np.concatenate([found[end] for found in ends]) for end in (0, 1))
     return _back(low, power), _back(high, power)
 
@@ -72,18 +94,23 @@ def _back(ends: FloatArray, power: NDArray[np.int32]) -> FloatArray:
         return np.ldexp(ends, -power)
 
 
-def _bca(shared: tuple[float, int, int], values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    confidence, resamples, seed = shared
+def _bca(shared: tuple[float, int, int, Strata | None], values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    confidence, resamples, seed, strata = shared
     rows, n = values.shape
-    mean = values.mean(axis=1)
-    centred = values - mean[:, None]
+    if strata is None:
+        mean = values.mean(axis=1)
+        centred = values - mean[:, None]
+    else:
+        mean, centred = strata.mean(values), strata.centred(values) * n
     noise = np.abs(values).max(axis=1, initial=0.0) * _ROUNDING
     centred[np.abs(centred).max(axis=1, initial=0.0) <= noise] = 0.0
     drawn = np.empty((rows, resamples))  # means of the resamples, less the mean
     shares = centred / n
+    streams = [] if strata is None else strata.streams(seed)
     rng, done = generator(seed), 0
     for size in block_sizes(resamples, max(n, rows)):
-        drawn[:, done : done + size] = weighted_sums(bootstrap_counts(rng, size, n), shares).T
+        counts = bootstrap_counts(rng, size, n) if strata is None else strata.counts(streams, size)
+        drawn[:, done : done + size] = weighted_sums(counts, shares).T
         done += size
     drawn.sort(axis=1)
     wanted = _levels(centred, _share_below(drawn, noise), confidence)

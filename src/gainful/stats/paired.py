@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from gainful.progress import Apply, here
-from gainful.stats.choices import Correction
+from gainful.stats.choices import Correction, Test
 from gainful.stats.correlation import mid_ranks
 from gainful.stats.resample import (
     BLOCK,
@@ -92,11 +92,38 @@ def parts_of(total: int, most: int) -> list[tuple[int, int]]:
 
 
 def t_test(scores: FloatArray, *, against: int | None = None) -> FloatArray:
-    """Student's paired t-test; p = 1 where all differences are 0, 0 where they are all the same other number."""
+    """Student's paired t-test; p = 1 where all differences are 0.
+
+    Where they are all the same other number, they have no variance, and p is that of the exact `randomisation`.
+    """
     first, second = pairs(len(scores), against)
     t = t_statistic(scores[first] - scores[second], rounding(scores, first, second))
     p = 2.0 * special.stdtr(scores.shape[1] - 1, -np.abs(t))
+    p[np.isinf(t)] = sign_flip_p(scores.shape[1])
     return arranged(np.where(np.isnan(t), 1.0, p), len(scores), 1.0, against)
+
+
+def sign_flip_p(n: int) -> float:
+    """P of n equal differences, not 0, by the exact `randomisation`: 2^(1 − n), since all signs agree or do not."""
+    return max(float(np.ldexp(1.0, 1 - n)), float(np.finfo(np.float64).smallest_subnormal))
+
+
+def least_p(test: Test, topics: int, systems: int, resamples: int) -> float:
+    """No p-value of a test can be smaller, whatever the scores; of the t-test any can.
+
+    All signs alike are one of 2^(T − 1) cases. Of T^T bootstrap samples at least two, of one topic alone, have no
+    variance and count as extreme. Tukey deals the same two scores of every topic to the same two systems.
+    """
+    with np.errstate(over="ignore"):
+        cases = {
+            "t": np.inf,
+            "wilcoxon": np.ldexp(1.0, topics - 1),
+            "randomisation": np.ldexp(1.0, topics - 1),
+            "bootstrap": np.float64(topics) ** topics / 2.0,
+            "tukey": np.float64(systems * (systems - 1.0)) ** (topics - 1),
+        }[test]
+    exact = test == "wilcoxon" or (test == "randomisation" and topics < 60 and 1 << topics <= resamples)
+    return float(max(1.0 / cases, 0.0 if exact or test == "t" else 1.0 / (resamples + 1.0)))
 
 
 def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:

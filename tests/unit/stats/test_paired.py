@@ -63,7 +63,11 @@ class TestT:
 
     def test_no_variance(self):
         scores = np.array([[0.1, 0.2, 0.7], [0.3, 0.4, 0.9], [0.1, 0.2, 0.7]])
-        np.testing.assert_array_equal(t_test(scores), [[1, 0, 1], [0, 1, 0], [1, 0, 1]])
+        np.testing.assert_array_equal(t_test(scores), [[1, 1 / 4, 1], [1 / 4, 1, 1 / 4], [1, 1 / 4, 1]])
+        np.testing.assert_allclose(t_test(scores), randomisation(scores, resamples=99, seed=0).p())
+
+    def test_no_variance_is_never_0(self):
+        assert 0 < t_test(np.array([np.zeros(3000), np.ones(3000)]))[0, 1] < 1e-300
 
 
 class TestWilcoxon:
