@@ -74,7 +74,7 @@ class Call:
                     yield item[1:]
                 # The --test of `compare` is a word, that of `ltrf train` a path.
                 elif isinstance(item, Path) or (
-                    name in ("filter_run", "also", "cut", "runs") and isinstance(item, str)
+                    name in ("filter_run", "also", "cut", "runs", "groups") and isinstance(item, str)
                 ):
                     yield str(item)
 

@@ -22,15 +22,14 @@ from gainful.cli.output import (
     note,
     on_terminal,
     paragraph,
-    printed,
 )
+from gainful.cli.texts import with_groups, with_movers
 from gainful.errors import DataError, GainfulError
 from gainful.results import plural
 
 if TYPE_CHECKING:
     from gainful.data.run import Run
     from gainful.data.simulate.collection import Collection
-    from gainful.verbs.compare.result import Comparison
 
 # The exit status that says: a run is worse.
 WORSE = 3
@@ -40,17 +39,22 @@ _MOST_TOPICS, _NAMED = 20, 5
 _FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", ".qrels")
 
 
-def evaluate(call: Call, *, per_topic: bool = False) -> int:
+def evaluate(call: Call, *, per_topic: bool = False, groups: Path | None = None) -> int:
     """Score runs.
 
     Parameters
     ----------
     per_topic
         Show the score of every topic, not only the mean.
+    groups
+        Show the means of groups of topics, too, and their mean ('macro'): a file with the columns topic and group. CSV
+        has them instead of the means.
     """
     scores, output = call.result(), call.shown["output"]
     text: str | None = None
     match chosen_format(call.shown["format"], output):
+        case _ if groups is not None:
+            text = with_groups(call, scores, groups)
         case "csv":
             text = as_csv(("run", "measure", "query_id", "score"), scores.long_rows(per_topic=per_topic))
         case "json":
@@ -116,7 +120,7 @@ def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = Fals
         check_margin(margin, call.own["alpha"])
     found = call.result()
     failures = found.worse(margin)["reason"].to_list() if fail_if_worse else []
-    call.show(found, None if movers is None else _with_movers(call, found, movers))
+    call.show(found, None if movers is None else with_movers(call, found, movers))
     if not fail_if_worse:
         return 0
     for remark in found.assumed():
@@ -136,23 +140,6 @@ def _run_in(path: str, runs: tuple[str, ...]) -> str:
         if entry.path is not None and os.path.samefile(entry.path, path):
             return entry.default
     return path
-
-
-def _with_movers(call: Call, found: Comparison, most: int) -> str:
-    """The result with the topics that moved most: instead of the pairs in CSV, besides all else elsewhere."""
-    from gainful import _polars as pl
-
-    output, tables = call.shown["output"], found.movers_tables(most)
-    match chosen_format(call.shown["format"], output):
-        case "csv":
-            frame = pl.concat(table.frame for table in tables)
-            return as_csv(frame.columns, frame.iter_rows())
-        case "json":
-            rows = [row for table in tables for row in table.frame.to_dicts()]
-            return as_json({"movers": rows, **found.to_dict()})
-        case shape:
-            shown = (*(table for table in found.compact() if table.name != "movers"), *(tables if most else ()))
-            return printed(found, shape, output, shown)
 
 
 def explain(call: Call, *, topic: str | None = None) -> None:

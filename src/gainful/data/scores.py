@@ -309,6 +309,27 @@ class Scores(Result):
         columns |= {name: full[i, order].ravel().tolist() for i, name in enumerate(self.measures)}
         return Table.of("topics", columns, {"query_id": "topic", "run": "run", **headers})
 
+    def by_group(self, groups: Mapping[str, str]) -> pl.DataFrame:
+        """Long: run, measure, group, topics, score: the mean (sum, geometric mean) over the topics of each group.
+
+        The mean of the groups' scores, in which each group counts the same, stands under the group 'macro'.
+        """
+        unknown = [topic for topic in self.topics if topic not in groups]
+        if unknown:
+            named = listed([repr(topic) for topic in unknown], _NAMED)
+            raise DataError(f"groups: expected a group for every topic, got none for {named}")
+        rows = []
+        names = sorted({groups[topic] for topic in self.topics})
+        members = [np.array([groups[topic] == name for topic in self.topics]) for name in names]
+        for i, (measure, how) in enumerate(zip(self.measures, self.summaries, strict=True)):
+            found = [summarise(self.values[i][:, of], self.counted[i][:, of], how).tolist() for of in members]
+            for j, run in enumerate(self.systems):
+                scores = [one[j] for one in found]
+                sizes = [int(self.counted[i, j, of].sum()) for of in members]
+                cells = [*zip(names, sizes, scores, strict=True), ("macro", sum(sizes), sum(scores) / len(scores))]
+                rows += [(run, measure, *cell) for cell in cells]
+        return pl.DataFrame(rows, schema=["run", "measure", "group", "topics", "score"], orient="row")
+
     def worst_topics(self) -> Table:
         """The topics of the first run by its first measure, the worst first."""
         sign = -1.0 if self.higher[0] == "worse" else 1.0

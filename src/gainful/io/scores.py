@@ -99,7 +99,7 @@ def read_scores(source: Any) -> Scores:
         )
     if isinstance(source, (np.ndarray, list, tuple)):
         return read_scores(_matrix(source))
-    where, frame = _frame(source)
+    where, frame = read_table(source)
     if not frame.height or not frame.width:
         raise DataError(f"{where}: expected scores, got an empty table")
     named = _our_names(frame, _ALIASES)
@@ -134,8 +134,8 @@ def _suffix(plain: Path | Any, path: Path) -> str:
     return suffix
 
 
-def _frame(source: Any) -> tuple[str, pl.DataFrame]:
-    """The table, and what to call it in messages."""
+def read_table(source: Any) -> tuple[str, pl.DataFrame]:
+    """What to call a table in messages, and the table."""
     if is_standard_input(source):
         content = standard_input()
         data = bytes(content.data)

@@ -91,7 +91,7 @@ class Report(Result):
 
 
 # Notes on what is printed, which a page shows otherwise.
-_OF_PRINT = ("marks", "pairs-not-printed", "shortened")
+_OF_PRINT = ("marks", "places", "pairs-not-printed", "shortened")
 
 
 def option(name: str, value: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -195,11 +196,22 @@ def read_scores(source: Any, *, lower_is_better: Sequence[str] = ()) -> Scores:
 
 def known(measure: str) -> Definition | None:
     """What gainful knows of a measure: which end of its scale is better, and more."""
+    found = _parsed(measure)
+    return None if found is None else found.definition
+
+
+def bounds_of(measure: str) -> tuple[float, float]:
+    """The range of a measure's values, as far as gainful knows one."""
+    found = _parsed(measure)
+    return (-math.inf, math.inf) if found is None or found.bounds is None else found.bounds
+
+
+def _parsed(measure: str) -> Measure | None:
     from gainful.errors import MeasureError
     from gainful.measures import parse_measure
 
     try:
-        return parse_measure(measure).definition
+        return parse_measure(measure)
     except MeasureError:
         return None
 

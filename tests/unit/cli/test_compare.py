@@ -67,34 +67,39 @@ class TestTable:
         verdict, means, _ = blocks(out)
         assert status == 0
         assert means == [
-            ["run", "score", "better", "than"],
-            ["a", "a", "0.4500", "c"],
-            ["b", "b", "0.4000"],
-            ["c", "c", "0.3500"],
+            ["run", "score", "better", "than", "place"],
+            ["a", "a", "0.4500", "c", "1-2"],
+            ["b", "b", "0.4000", "1-3"],
+            ["c", "c", "0.3500", "2-3"],
         ]
         # .45 ± t(.975; 5)·√(.0356/6), as scipy.stats.t.interval has it
         assert " ".join(verdict[0]) == (
-            "a leads in score with 0.450 (0.252 to 0.648), significantly better than 1 of 2 others. Significance is by "
-            "paired t-test, p < 0.05 after Holm's correction for the 3 pairs per measure."
+            "a leads in score with 0.450 (0.252 to 0.648; about 0.044 too good, as the best of 3), significantly "
+            "better than 1 of 2 others; 2 runs may be best. Significance is by paired t-test, p < 0.05 after Holm's "
+            "correction for the 3 pairs per measure."
         )
         assert err.splitlines() == [
             "note: The letters name the runs that a run is significantly better than.",
-            "compare: 3 runs, 6 topics; test=t correction=holm alpha=0.05 interval=t confidence=0.95 gaps=error",
+            "note: Places are intervals, at 95% confidence for each run by itself. A run whose place begins with 1 may "
+            "be best: no other is shown to be better.",
+            "compare: 3 runs, 6 topics; test=t correction=holm alpha=0.05 interval=t confidence=0.95 resamples=10000 "
+            "seed=0 gaps=error",
         ]
 
     def test_pairs(self, gainful, scores):
         header, *rows = blocks(gainful("compare", "--scores", scores).out)[2]
         assert header == [
-            *("measure", "run", "other", "difference", "low", "high", "effect", "win/tie/loss", "p", "p", "(holm)")
+            *("measure", "run", "other", "difference", "low", "high", "low", "(all)", "high", "(all)"),
+            *("effect", "win/tie/loss", "p", "p", "(holm)"),
         ]
         # d = .1/sd, sd of (.01, -.01, .02, 0, -.02, 0) = √.0002
         assert rows[0][:4] == ["score", "c", "a", "-0.1000"]
-        assert rows[0][6:] == ["-7.0711", "0/0/6", "<0.0001", "<0.0001"]
+        assert rows[0][8:] == ["-7.0711", "0/0/6", "<0.0001", "<0.0001"]
         assert len(rows) == 3
 
     def test_alpha_decides(self, gainful, scores):
         verdict, means, _ = blocks(gainful("compare", "--scores", scores, "--alpha", "0.00001").out)
-        assert means[1] == ["a", "a", "0.4500"]
+        assert means[1] == ["a", "a", "0.4500", "1-2"]
         assert "significantly better than none of 2 others" in " ".join(verdict[0])
 
     def test_baseline(self, gainful, scores):
@@ -152,10 +157,10 @@ class TestTable:
         frame.write_csv(tmp_path / "many.csv")
         _, out, err = gainful("compare", "--scores", tmp_path / "many.csv")
         (_, means), found = blocks(out), gf.compare(tmp_path / "many.csv")
-        assert means[0] == ["run", "score", "beats", "group"]
+        assert means[0] == ["run", "score", "beats", "group", "place"]
         assert len(means) == 31
         beaten = found.significant().filter(pl.col("run") == "r00", pl.col("direction") > 0).height
-        assert means[1] == ["r00", f"{frame['r00'].mean():.4f}", str(beaten), "of", "29", "1"]
+        assert means[1] == ["r00", f"{frame['r00'].mean():.4f}", str(beaten), "of", "29", "1", "1-5"]
         assert means[30][0] == "r29"
         assert "note: The table of all 435 pairs is not printed: CSV and JSON have it.\n" in err
 
@@ -189,13 +194,14 @@ class TestFormats:
             {f"q{i}": difference for i, difference in enumerate(DIFFERENCES, 1)}
         )
 
-    def test_infinite_effect(self, gainful, tmp_path):
-        """All differences are the same; JSON has no infinity, and null would say that there is no number."""
+    def test_no_effect_size(self, gainful, tmp_path):
+        """All differences are the same: there is no variance to divide by, and JSON says null."""
         pl.DataFrame({"x": [0.5, 0.75, 1.0], "y": [0.25, 0.5, 0.75], "z": [0.75, 1.0, 1.25]}).write_csv(
             tmp_path / "s.csv"
         )
         content = json.loads(gainful("compare", "--scores", tmp_path / "s.csv", "--format", "json").out)
-        assert [row["effect"] for row in content["pairs"]] == ["inf", "-inf", "-inf"]
+        assert [row["effect"] for row in content["pairs"]] == [None] * 3
+        assert {(row["low"], row["high"]) for row in content["pairs"]} == {("-inf", "inf")}
 
     def test_json_of_movers(self, gainful, two):
         content = json.loads(gainful("compare", "--scores", two, "--format", "json", "--movers", "2").out)
@@ -214,13 +220,13 @@ class TestLatex:
         out = gainful("compare", "--scores", scores, "--format", "latex").out
         means, pairs = out.split("\n\n")
         assert means.splitlines() == [
-            r"\begin{tabular}{llr}",
+            r"\begin{tabular}{llrl}",
             r"\toprule",
-            r" & run & score \\",
+            r" & run & score & place \\",
             r"\midrule",
-            r"a & a & \textbf{0.4500$^{c}$} \\",
-            r"b & b & 0.4000 \\",
-            r"c & c & 0.3500 \\",
+            r"a & a & \textbf{0.4500$^{c}$} & 1-2 \\",
+            r"b & b & 0.4000 & 1-3 \\",
+            r"c & c & 0.3500 & 2-3 \\",
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -313,7 +319,7 @@ class TestPipeline:
         told = "note: Tukey's test corrects for all pairs by itself: --correction bonferroni is not used."
         assert told in gainful(*words, "--correction", "bonferroni").err.splitlines()
         for allowed in ((), ("--correction", "none")):
-            assert "by itself" not in gainful(*words, *allowed).err
+            assert "Tukey's test" not in gainful(*words, *allowed).err
 
     def test_known_measures_need_no_note(self, gainful, files):
         err = gainful("compare", *files, "-m", "RR", "--baseline", "bm25", "--fail-if-worse").err

@@ -316,3 +316,37 @@ def test_other_words_for_every_topic(gainful):
     asked = [gainful("evaluate", QRELS, A, word).out for word in ("--per-topic", "--per-query", "-q")]
     assert asked[0] == asked[1] == asked[2]
     assert "q2" in asked[0]
+
+
+class TestGroups:
+    """By hand from the scores of the topics."""
+
+    @pytest.fixture
+    def files(self, tmp_path):
+        qrels = "".join(f"{topic} 0 a 1\n" for topic in (1, 2, 3))
+        (tmp_path / "qrels.txt").write_text(qrels)
+        (tmp_path / "run.txt").write_text("1 Q0 a 1 9 x\n2 Q0 b 1 9 x\n2 Q0 a 2 8 x\n3 Q0 b 1 9 x\n")
+        (tmp_path / "groups.csv").write_text("topic,group\n1,en\n2,en\n3,de\n")
+        return tmp_path / "qrels.txt", tmp_path / "run.txt", tmp_path / "groups.csv"
+
+    def test_csv(self, gainful, files):
+        """RR is 1, 1/2 and 0."""
+        qrels, run, groups = files
+        out = gainful("evaluate", qrels, run, "-m", "RR", "--groups", groups, "--format", "csv").out
+        assert [(row["group"], row["topics"], float(row["score"])) for row in rows(out)] == [
+            ("de", "1", 0.0),
+            ("en", "2", 0.75),
+            ("macro", "3", 0.375),
+        ]
+
+    def test_table(self, gainful, files):
+        qrels, run, groups = files
+        out = gainful("evaluate", qrels, run, "-m", "RR", "--groups", groups).out
+        assert out.split()[-5:] == ["RR", "run", "0.0000", "0.7500", "0.3750"]
+
+    def test_a_topic_without_group(self, gainful, files):
+        qrels, run, groups = files
+        groups.write_text("topic,group\n1,en\n2,en\n")
+        status, _, err = gainful("evaluate", qrels, run, "-m", "RR", "--groups", groups)
+        assert status == 1
+        assert "groups: expected a group for every topic, got none for '3'" in err

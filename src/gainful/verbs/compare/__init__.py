@@ -26,6 +26,9 @@ def compare(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    equivalence: float | None = None,
+    groups: Any = None,
+    macro: bool = False,
     gaps: Gaps = "error",
     **options: Unpack[Options],
 ) -> Comparison:
@@ -47,13 +50,21 @@ def compare(
     alpha
         A difference is significant if its corrected p-value is below this.
     interval
-        Of means and differences: t or bca (bootstrap). Intervals are not corrected.
+        Of means and differences: t or bca (bootstrap). They hold one by one; those called `all` hold all together.
     confidence
         Of the intervals.
     resamples
-        How many bootstrap samples or randomisations.
+        How many bootstrap samples or randomisations; places and what holds for all pairs take at most 10,000.
     seed
         Where the random numbers start.
+    equivalence
+        Also test whether runs differ by less than this, in units of the score, in either direction (TOST).
+    groups
+        Topics that belong to groups, such as languages or tasks: a file with the columns topic and group, or the name
+        of a column of a long table of scores; in Python also such a table, or a mapping. Tests and intervals are then
+        stratified: variances are those within groups, and topics are resampled within groups.
+    macro
+        With groups: the mean of the groups' means, in which every group counts the same, instead of that of all topics.
     gaps
         Topics in which a run has no score: error, or drop (leave the topic out for all runs).
     **options
@@ -79,14 +90,16 @@ def compare(
     [('1', '2', -0.2, 0, 5, 0.00319...)]
     """
     from gainful.engine import open_engine
-    from gainful.verbs.compare.compute import check, contrasts_of, unused_correction, used
+    from gainful.io.groups import read_groups
+    from gainful.verbs.compare.compute import check, contrasts_of, told, unused_correction
     from gainful.verbs.compare.result import Comparison
 
-    check(test, correction, alpha, interval, confidence, resamples, seed)
+    check(locals())
     with open_engine(options.get("engine", "local")) as work:
         scores = scores_of(source, runs, measures, options)
         asked = settings_of(compare, locals(), scores)
-        found = contrasts_of(scores, asked, apply=work.map)
+        belong = None if groups is None else read_groups(groups, source if runs is None else None)
+        found = contrasts_of(scores, asked, groups=belong, apply=work.map)
     notes = (*asked.notes, *unused_correction(test, correction))
-    settings = replace(asked, given={**asked, **used(test, interval)}, notes=notes)
+    settings = replace(asked, given={**asked, **told(asked, belong)}, notes=notes)
     return Comparison(systems=scores.systems, contrasts=found, settings=settings)

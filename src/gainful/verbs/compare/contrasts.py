@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import GainfulError
-from gainful.stats.paired import IntArray
+from gainful.stats.choices import Interval
+from gainful.stats.intervals import mean_interval
+from gainful.stats.paired import IntArray, sign_flip_p
 from gainful.stats.resample import FloatArray
+from gainful.stats.strata import Strata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,9 +41,14 @@ class Contrasts:
     difference: FloatArray
     difference_low: FloatArray
     difference_high: FloatArray
-    # The difference in standard deviations of the differences per topic; 0 where all of them are 0, infinite where they
-    # are all the same other number.
+    # The same ends, so far out that the intervals of all pairs that were tested hold at the same time.
+    all_low: FloatArray
+    all_high: FloatArray
+    # The difference in standard deviations of the differences per topic; 0 where all of them are 0, NaN where they are
+    # all the same other number.
     effect: FloatArray
+    # Of each pair, whether all differences are the same number, not 0: without variance there is no t.
+    equal: NDArray[np.bool_]
     # Of each pair, the topics in which the run is better than, equal to, worse than the other; higher counts as better
     # where neither is.
     wins: IntArray
@@ -51,6 +60,15 @@ class Contrasts:
     # Of each pair, as tested, and corrected for the number of pairs.
     p: FloatArray
     p_corrected: FloatArray
+    # Of each run, the best and the worst place that it may have, and the share of resampled topics on which it is best.
+    place_low: IntArray
+    place_high: IntArray
+    best: FloatArray
+    # How much too good the mean of the best run is likely to be, because it was chosen as the best.
+    optimism: float
+    # The range of the scores, and the groups of the topics, where there are any.
+    bounds: tuple[float, float]
+    strata: Strata | None
 
     def sign(self) -> float:
         """-1 where lower is better, else 1."""
@@ -59,6 +77,10 @@ class Contrasts:
     def order(self) -> IntArray:
         """The places of the runs, the best mean first (the highest, if neither is better)."""
         return np.argsort(-self.sign() * self.mean, kind="stable")
+
+    def may_be_best(self) -> NDArray[np.bool_]:
+        """Of each run, whether no other is shown to be better."""
+        return np.equal(self.place_low, 1)
 
     def differences(self) -> FloatArray:
         """Pairs × topics: run − other."""
@@ -108,3 +130,28 @@ def check_margin(margin: float | None, alpha: float) -> None:
         raise GainfulError(f"margin: expected a number of at least 0, got {margin}")
     if margin is not None and alpha >= 0.5:
         raise GainfulError(f"alpha: expected a number below 0.5 for a margin, got {alpha}")
+
+
+def difference_interval(
+    z: FloatArray,
+    how: Interval,
+    *,
+    equal: NDArray[np.bool_],
+    bounds: tuple[float, float],
+    strata: Strata | None,
+    confidence: float,
+    **more: Any,
+) -> tuple[FloatArray, FloatArray]:
+    """The interval of each pair's mean difference, within what the range of the scores allows.
+
+    Of equal differences it is what the exact test of signs leaves: that number alone, or everything.
+    """
+    low, high = mean_interval(z, how, strata=strata, confidence=confidence, **more)
+    if sign_flip_p(z.shape[1]) > 1.0 - confidence:
+        low, high = np.where(equal, -np.inf, low), np.where(equal, np.inf, high)
+    return within(low, high, (bounds[0] - bounds[1], bounds[1] - bounds[0]))
+
+
+def within(low: FloatArray, high: FloatArray, bounds: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
+    """The part of intervals that can be true: it is as often right as the whole."""
+    return np.clip(low, *bounds), np.clip(high, *bounds)

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from gainful import _polars as pl
-from gainful.charts import COLOURS, WIDTH, load_altair, styled, tips
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
 from gainful.results import Chart, Note, Result, Settings, listed, of_measure
-from gainful.stats.intervals import mean_interval
 from gainful.stats.paired import CLOSE, rounding
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table
-from gainful.verbs.compare.contrasts import Contrasts, check_margin, checked_alpha
-from gainful.verbs.compare.tables import means_table, movers_tables, pairs_table
-from gainful.verbs.compare.verdict import few_topics, notes, sentences
+from gainful.verbs.compare.contrasts import Contrasts, check_margin, checked_alpha, difference_interval
+from gainful.verbs.compare.equivalence import equivalence_frame, equivalence_table
+from gainful.verbs.compare.tables import groups_table, means_table, movers_tables, pairs_table, standing_table
+from gainful.verbs.compare.verdict import notes, sentences
 
 # A table of more pairs is not read.
 _MOST_PAIRS = 20
@@ -57,14 +56,20 @@ class Comparison(Result):
         return " ".join(sentences(self))
 
     def tables(self) -> tuple[Table, ...]:
-        """The means with what each run is better than, all pairs, and for two runs the topics that moved most."""
+        """The means with what each run is better than, all pairs, and what else was asked for; then the places.
+
+        For two runs there are also the topics that moved most.
+        """
         movers = self.movers_tables() if len(self.systems) == 2 else ()
-        return (means_table(self), pairs_table(self), *movers)
+        margin = self.settings["equivalence"]
+        equivalence = () if margin is None else (equivalence_table(self, margin),)
+        groups = () if self.contrasts[0].strata is None else (groups_table(self),)
+        return (means_table(self), *groups, pairs_table(self), *equivalence, *movers, standing_table(self))
 
     def compact(self) -> tuple[Table, ...]:
-        """All tables, without the pairs if they are many."""
-        means, pairs, *movers = self.tables()
-        return (means, *movers) if self._pairs() > _MOST_PAIRS else (means, pairs, *movers)
+        """All tables but the places, without those of pairs if they are many."""
+        hidden = {"standing", *(("pairs", "equivalence") if self._pairs() > _MOST_PAIRS else ())}
+        return tuple(table for table in self.tables() if table.name not in hidden)
 
     def _pairs(self) -> int:
         return len(self.contrasts) * self.family()
@@ -135,6 +140,23 @@ class Comparison(Result):
         columns = {"measure": pl.String, "run": pl.String, "difference": pl.Float64, "bound": pl.Float64}
         return pl.DataFrame(rows, {**columns, "p_corrected": pl.Float64, "reason": pl.String}, orient="row")
 
+    def equivalent(self, margin: float) -> pl.DataFrame:
+        """Whether two runs differ by less than a margin: measure, run, other, difference, p, p_corrected, equivalent.
+
+        By TOST: p is the larger one of two one-sided t-tests. A pair is equivalent if p, corrected as the other tests
+        are, is below the level of the settings.
+        """
+        if not 0.0 < margin < np.inf:
+            raise GainfulError(f"margin: expected a number above 0, got {margin}")
+        return equivalence_frame(self, margin)
+
+    def standing(self) -> pl.DataFrame:
+        """Of each measure and run, the best first: place, its interval, how often it is best, whether it may be best.
+
+        `optimism` is how much too good the mean of the first run is likely to be, having been chosen as the best.
+        """
+        return standing_table(self).frame
+
     def _worse(self, one: Contrasts, margin: float | None, alpha: float) -> list[tuple[object, ...]]:
         if one.higher == "neither":
             raise GainfulError(
@@ -145,9 +167,12 @@ class Comparison(Result):
             bound = np.full(len(one.first), np.nan)
             failed = one.significant(alpha) & (sign * one.direction < 0.0)
         else:
-            low, high = mean_interval(
+            low, high = difference_interval(
                 one.differences(),
                 self.settings["interval"],
+                equal=one.equal,
+                bounds=one.bounds,
+                strata=one.strata,
                 confidence=1.0 - 2.0 * alpha,
                 resamples=self.settings["resamples"],
                 seed=self.settings["seed"],
@@ -212,7 +237,7 @@ class Comparison(Result):
             columns = {"run": names.gather(one.first), "other": names.gather(one.second)}
             means = {"mean": one.mean[one.first], "mean_other": one.mean[one.second], "difference": one.difference}
             ends = {"low": one.difference_low, "high": one.difference_high}
-            rest = ("effect", "wins", "ties", "losses", "direction", "p", "p_corrected")
+            rest = ("effect", "wins", "ties", "losses", "direction", "p", "p_corrected", "all_low", "all_high")
             tests = {name: getattr(one, name) for name in rest}
             frames.append(pl.DataFrame({"measure": one.measure, **columns, **means, **ends, **tests}))
         return pl.concat(frames)
@@ -221,45 +246,15 @@ class Comparison(Result):
         return {
             "means": self.means().to_dicts(),
             "pairs": self.to_frame().to_dicts(),
+            **{t.name: t.frame.to_dicts() for t in self.tables() if t.name in ("standing", "equivalence", "groups")},
             "topics": {one.measure: len(one.topics) for one in self.contrasts},
         }
 
     def chart(self) -> Chart:
-        """The means of the runs with their intervals; with a baseline, the differences from it with theirs."""
-        alt = load_altair()
-        frame, title = self._points()
-        points = alt.Chart(frame).encode(y=alt.Y("run:N", title=None, sort=None))
-        tooltip = tips("measure:N", "run:N", *((f"{name}:Q", name, ".4f") for name in ("value", "low", "high")))
-        ends = f"{100 * self.settings['confidence']:.6g}% confidence interval ({self.settings['interval']})"
-        scale = alt.Scale(zero=self.baseline is not None)
-        layers = [
-            points.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(
-                x=alt.X("low:Q", title=f"{title}, {ends}", scale=scale), x2="high:Q", tooltip=tooltip
-            ),
-            points.mark_point(filled=True, size=60, opacity=1, color=COLOURS[0]).encode(x="value:Q", tooltip=tooltip),
-        ]
-        if self.baseline is not None:
-            zero = alt.Chart(frame).mark_rule(strokeDash=[4, 4], color="#555555").encode(x=alt.datum(0))
-            layers.insert(0, zero)
-        panels = (
-            alt.layer(*layers)
-            .properties(width=WIDTH, height=alt.Step(22))
-            .facet(facet=alt.Facet("measure:N", title=None, sort=[one.measure for one in self.contrasts]), columns=1)
-            .resolve_scale(x="independent", y="independent")
-        )
-        heading = "Runs and their means" if self.baseline is None else f"Runs against the baseline {self.baseline}"
-        about = "of each run by itself" if self.baseline is None else "of each pair by itself"
-        several = [f"Intervals are {about}, not corrected for many."] if len(self.systems) > 2 else []
-        return styled(panels, alt.Title(heading, subtitle=[*several, *map(str, few_topics(self))]))
+        """The means of the runs with their intervals, and their places; with a baseline, the differences from it."""
+        from gainful.verbs.compare.chart import comparison_chart
 
-    def _points(self) -> tuple[pl.DataFrame, str]:
-        """What the chart shows, the best run by the first measure first."""
-        order = self.contrasts[0].order()
-        place = pl.DataFrame({"run": [self.systems[at] for at in order], "place": np.arange(len(order))})
-        title = "mean" if self.baseline is None else "difference"
-        frame = self.means() if self.baseline is None else self.to_frame()
-        frame = frame.select("measure", "run", pl.col(title).alias("value"), "low", "high")
-        return frame.join(place, on="run", maintain_order="left").sort("place", maintain_order=True), title
+        return comparison_chart(self)
 
 
 def place_of(run: str, systems: tuple[str, ...], what: str) -> int:

@@ -58,10 +58,63 @@ def _beaten(found: Comparison, one: Contrasts, order: list[int]) -> dict[str, tu
         return {"against the baseline": ("marks", "", marks)}
     if len(order) > MOST_LETTERS:
         beaten = [f"{number} of {len(order) - 1}" for number in won.sum(axis=1)]
-        return {"beats": ("text", "beats", beaten), "group": ("count", "group", one.groups()[order].tolist())}
+        return {
+            "beats": ("text", "beats", beaten),
+            "group": ("count", "group", one.groups()[order].tolist()),
+            "place": ("text", "place", _places(one, order)),
+        }
     names = labels(len(order))
     better = ["".join(label for label, beaten in zip(names, row, strict=True) if beaten) for row in won]
-    return {"better than": ("marks", "better than", better)}
+    placed: dict[str, tuple[Kind, str, list[Any]]] = {"better than": ("marks", "better than", better)}
+    return placed if len(order) == 2 else {**placed, "place": ("text", "place", _places(one, order))}
+
+
+def _places(one: Contrasts, order: list[int]) -> list[str]:
+    """The places that each run may have, such as 1-3."""
+    ends = zip(one.place_low[order].tolist(), one.place_high[order].tolist(), strict=True)
+    return [str(low) if low == high else f"{low}-{high}" for low, high in ends]
+
+
+def standing_table(found: Comparison) -> Table:
+    """One row per measure and run, the best first: the places that it may have, and how often it is best."""
+    frames = []
+    for one in found.contrasts:
+        order = one.order().tolist()
+        columns = {"run": [found.systems[at] for at in order], "mean": one.mean[order], "low": one.low[order]}
+        columns |= {"high": one.high[order], "place": np.arange(1, len(order) + 1)}
+        columns |= {name: getattr(one, name)[order] for name in ("place_low", "place_high", "best")}
+        optimism = np.where(np.arange(len(order)) == 0, one.optimism, np.nan)
+        frame = pl.DataFrame({"measure": one.measure, **columns, "may_be_best": one.may_be_best()[order]})
+        frames.append(frame.with_columns(optimism=pl.Series(optimism).fill_nan(None)))
+    headers: dict[str, str | tuple[str, Kind]] = {name: name for name in ("measure", "run", "mean", "low", "high")}
+    headers |= {"place": "place", "place_low": "from", "place_high": "to", "best": ("best", "share")}
+    headers |= {"may_be_best": "may be best", "optimism": "too good by"}
+    title = (
+        "Which run may be best? Places with their intervals, and the share of resampled topics on which a run is best."
+    )
+    return Table.of("standing", pl.concat(frames), headers, title=title)
+
+
+def groups_table(found: Comparison) -> Table:
+    """One row per measure and run: the mean of each group of topics, of all groups (macro) and of all topics."""
+    frames = []
+    for one in found.contrasts:
+        order = one.order().tolist()
+        strata = one.strata
+        if strata is None:
+            raise ValueError("these topics have no groups")
+        means = strata.group_means(one.values)[order]
+        columns = {name: means[:, at] for at, name in enumerate(strata.names)}
+        columns |= {"macro": means.mean(axis=1), "topics": one.values[order].mean(axis=1)}
+        runs = [found.systems[at] for at in order]
+        frames.append(
+            pl.DataFrame({"measure": one.measure, "run": runs, **{f"mean: {k}": v for k, v in columns.items()}})
+        )
+    sizes = zip(found.contrasts[0].strata.names, found.contrasts[0].strata.sizes().tolist(), strict=True)  # type: ignore[union-attr]
+    headers = {"measure": "measure", "run": "run", **{f"mean: {name}": f"{name} ({size})" for name, size in sizes}}
+    headers |= {"mean: macro": "mean of groups", "mean: topics": "mean of topics"}
+    title = "Means of the groups of topics, with how many topics each has."
+    return Table.of("groups", pl.concat(frames, how="diagonal"), headers, title=title)
 
 
 def pairs_table(found: Comparison) -> Table:
@@ -71,7 +124,9 @@ def pairs_table(found: Comparison) -> Table:
         "measure": "measure",
         "run": "run",
         "other": "other" if found.baseline is None else "baseline",
-        **{name: name for name in ("difference", "low", "high", "effect")},
+        **{name: name for name in ("difference", "low", "high")},
+        **({"all_low": "low (all)", "all_high": "high (all)"} if found.family() > 1 else {}),
+        "effect": "effect",
         "won": "win/tie/loss",
         "p": ("p", "p"),
     }

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gainful.errors import setting
 from gainful.results import Note, beside, listed, plural
 from gainful.stats.choices import Test
+from gainful.stats.paired import least_p
+from gainful.stats.resample import MOST
+from gainful.tables import number
+from gainful.verbs.compare.equivalence import equivalence_sentence
 from gainful.verbs.compare.tables import BETTER, MOST_LETTERS, WORSE
 
 if TYPE_CHECKING:
@@ -46,6 +51,8 @@ def sentences(found: Comparison) -> Iterator[str]:
     if len(directed) > _MOST_MEASURES:
         yield f"The table has {plural(len(directed) - _MOST_MEASURES, 'more measure')}."
     yield f"Significance is by {_how(found)}."
+    if found.settings["equivalence"] is not None:
+        yield equivalence_sentence(found, found.settings["equivalence"])
 
 
 def _how(found: Comparison) -> str:
@@ -57,20 +64,30 @@ def _how(found: Comparison) -> str:
 
 
 def _lead(found: Comparison, one: Contrasts) -> str:
-    best = np.round(one.sign() * one.mean, DIGITS)
-    at = int(np.argmax(best))
-    alike, others = int((best == best[at]).sum()) - 1, len(found.systems) - 1
+    means = np.round(one.sign() * one.mean, DIGITS)
+    at = int(np.argmax(means))
+    alike, others = int((means == means[at]).sum()) - 1, len(found.systems) - 1
     if alike == others:
         return f"All runs have the same mean in {one.measure}, {one.mean[at]:.3f}."
     name = f"{found.systems[at]} (and {plural(alike, 'other')} alike)" if alike else found.systems[at]
-    mean = f"{one.mean[at]:z.3f} ({one.low[at]:z.3f} to {one.high[at]:z.3f})"
+    luck = f"{one.optimism:.3f}"
+    chosen = f"; about {luck} too good, as the best of {others + 1}" if float(luck) else ""
+    mean = f"{one.mean[at]:z.3f} ({one.low[at]:z.3f} to {one.high[at]:z.3f}{chosen})"
+    best = int(one.may_be_best().sum())
+    may = (
+        "all runs may be best"
+        if best > others
+        else "no other run may be best"
+        if best == 1
+        else f"{best} runs may be best"
+    )
     where = f"{one.measure} (lower is better)" if one.higher == "worse" else one.measure
     beaten = int(one.better()[at].sum())
     of = plural(others, "other")
     if not beaten:
-        return f"{name} has the best mean in {where}, {mean}, but is significantly better than none of {of}."
+        return f"{name} has the best mean in {where}, {mean}, but is significantly better than none of {of}; {may}."
     a_mean = "a mean of " if one.summary == "sum" else ""
-    return f"{name} leads in {where} with {a_mean}{mean}, significantly better than {beaten} of {of}."
+    return f"{name} leads in {where} with {a_mean}{mean}, significantly better than {beaten} of {of}; {may}."
 
 
 def _against_baseline(found: Comparison, one: Contrasts) -> str:
@@ -108,7 +125,8 @@ def _pair(found: Comparison, one: Contrasts) -> str:
         ranks = " by signed ranks, though not by its mean" if one.against_the_mean()[0] else ""
         says = f"{_capital(names[0])} is significantly {better} than {names[1]} in {one.measure}{ranks}"
         between = f"{means[0]:.3f} against {means[1]:.3f}"
-    return f"{says}: {between}, a difference of {difference:z.3f} ({ends[0]:z.3f} to {ends[1]:z.3f}; {p})."
+    interval = f"{ends[0]:z.3f} to {ends[1]:z.3f}" if np.isfinite(ends).all() else "no interval"
+    return f"{says}: {between}, a difference of {difference:z.3f} ({interval}; {p})."
 
 
 def _capital(name: str) -> str:
@@ -138,8 +156,18 @@ def notes(found: Comparison) -> Iterator[Note]:
     if neutral:
         text = f"Neither higher nor lower is better for {listed(neutral)}: better means higher there."
         yield Note("no-direction", listed(neutral), text)
+    if found.baseline is None and len(found.systems) > 2:
+        text = (
+            f"Places are intervals, at {100 * found.settings['confidence']:.6g}% confidence for each run by itself. A "
+            "run whose place begins with 1 may be best: no other is shown to be better."
+        )
+        yield Note("places", "", text)
+    if found.settings["macro"]:
+        yield Note("macro", "", "Means are means of the groups' means: every group counts the same.")
     yield from _contradictions(found)
     yield from few_topics(found)
+    yield from _never_significant(found)
+    yield from _without_variance(found)
 
 
 def _contradictions(found: Comparison) -> list[Note]:
@@ -151,7 +179,48 @@ def _contradictions(found: Comparison) -> list[Note]:
             better = "better" if one.sign() * one.direction[at] > 0 else "worse"
             text = f"{run!r} is significantly {better} than {other!r} by signed ranks, but not by its mean."
             noted.append(Note("test-against-mean", one.measure, f"{one.measure}: {text}"))
+    return _first_pairs(noted)
+
+
+def _without_variance(found: Comparison) -> list[Note]:
+    """Pairs whose differences are all equal, which neither t nor the bootstrap can test."""
+    if found.settings["test"] not in ("t", "bootstrap"):
+        return []
+    noted = []
+    for one in found.contrasts:
+        for at in np.flatnonzero(one.equal):
+            run, other = found.systems[one.first[at]], found.systems[one.second[at]]
+            where = "in each group " if one.strata is not None else ""
+            text = (
+                f"All differences between {run!r} and {other!r} are equal {where}and have no variance: p is that of "
+                f"the exact randomisation test ({number(float(one.p[at]))}), and there is no effect size."
+            )
+            noted.append(Note("no-variance", one.measure, f"{one.measure}: {text}"))
+    return _first_pairs(noted)
+
+
+def _first_pairs(noted: list[Note]) -> list[Note]:
+    """Notes on pairs, the last ones counted if they are many."""
     more = len(noted) - _MOST_PAIRS
     if more > 0:
-        noted[_MOST_PAIRS:] = [Note("test-against-mean", "", f"The same holds for {plural(more, 'more pair')}.")]
+        noted[_MOST_PAIRS:] = [Note(noted[0].code, "", f"The same holds for {plural(more, 'more pair')}.")]
     return noted
+
+
+def _never_significant(found: Comparison) -> Iterator[Note]:
+    """Measures with so few topics, or so few resamples for so many pairs, that no scores could be significant."""
+    settings, family = found.settings, found.family()
+    times = family if settings["correction"] in ("holm", "bonferroni") else 1
+    for one in found.contrasts:
+        topics = len(one.topics)
+        least = least_p(settings["test"], topics, len(found.systems), settings["resamples"])
+        if least * times < one.alpha:
+            continue
+        corrected = f", {times * least:.3g} after correction for {times} pairs" if times > 1 else ""
+        enough = least_p(settings["test"], topics, len(found.systems), MOST) * times < one.alpha
+        cure = f"take more {setting('resamples')}" if enough else "it takes more topics"
+        text = (
+            f"{one.measure}: nothing can be significant here, whatever the scores: the smallest p of the "
+            f"{_TESTS[settings['test']]} on {topics} topics is {least:.3g}{corrected}; {cure}."
+        )
+        yield Note("never-significant", one.measure, text)
