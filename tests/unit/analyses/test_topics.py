@@ -11,6 +11,7 @@ from statsmodels.stats.power import FTestAnovaPower, TTestPower
 import gainful as gf
 from gainful.analyses.topics import topics
 from gainful.errors import DataError, GainfulError
+from gainful.stats.pooled import variance_interval
 
 # By hand: mean squares 13.5, 6.5 and 1.5; so differences vary by 2·1.5 = 3 (they are 2, 2, 5: mean 3, variance 3), and
 # scores within runs by (1 + 1 + 0 + 4 + 1 + 9)/(2·2) = 4.
@@ -121,6 +122,60 @@ class TestPairs:
             match=r"^pairs: expected method 't' or 'interval', got 'anova', which compares all runs at once$",
         ):
             topics(SCORES, method="anova").pairs()
+
+    def test_shares_are_quantiles(self):
+        """Of 15 pairs, 2 are the first tenth that is one (1.5 pairs), 8 are half, 14 nine tenths."""
+        result = topics(MANY, difference=0.1)
+        needed = sorted(result.pairs()["needed"].to_list())
+        assert result["score"].shares == tuple(needed[number - 1] for number in (2, 4, 8, 12, 14))
+        assert topics(MANY, method="anova")["score"].shares == ()
+
+
+class TestInterval:
+    def test_contains_the_number(self):
+        for method in ("t", "anova", "interval"):
+            found = topics(MANY, method=method)["score"]
+            assert found.low < found.needed < found.high
+
+    def test_is_that_of_the_variance(self):
+        """The number of topics grows with the variance: the ends are those of the ends of its interval."""
+        result = topics(MANY, difference=0.1, seed=3, resamples=500)
+        centred = MANY - MANY.mean(axis=0)
+        residuals = centred - centred.mean(axis=1, keepdims=True)
+        ends = variance_interval(residuals, 2 / 5, confidence=0.95, resamples=500, seed=3)
+        assert result.plan.needed(np.array(ends)) == [result["score"].low, result["score"].high]
+
+    def test_wider_with_fewer_topics_and_more_confidence(self):
+        def width(*scores, **settings):
+            found = topics(*scores, **settings)["score"]
+            return found.high / found.low
+
+        assert width(MANY[:, :10]) > width(MANY) > width(MANY, confidence=0.5) > 1
+
+
+class TestSimulated:
+    def test_normal_scores_have_the_power_of_the_formula(self):
+        """One normal population, of so many topics that it is known: Monte Carlo error alone is left."""
+        scores = np.random.default_rng(0).normal(size=(2, 20_000))
+        for settings in ({}, {"method": "anova"}):
+            found = topics(scores, difference=0.5, resamples=4000, **settings)["score"]
+            assert found.simulated == pytest.approx(found.attained, abs=4 * math.sqrt(0.8 * 0.2 / 4000))
+        found = topics(scores, difference=0.5, method="interval", resamples=4000)["score"]
+        assert found.simulated == pytest.approx(found.attained, rel=0.01)
+
+    def test_pairs_are_taken_as_they_are(self):
+        """Two runs are one, and any difference between them would be found; the third varies, normally, by 1."""
+        third = np.random.default_rng(0).normal(size=20_000)
+        found = topics(np.vstack([np.zeros((2, 20_000)), third]), difference=0.5, resamples=4000)["score"]
+        expected = (1 + 2 * TTestPower().power(0.5 / third.std(ddof=1), found.needed, 0.05)) / 3
+        assert found.attained > 0.8
+        assert found.simulated == pytest.approx(expected, abs=0.025)
+
+    def test_not_of_huge_numbers(self):
+        found = topics(MANY, difference=0.01)["score"]
+        assert found.needed > 5000
+        assert math.isnan(found.simulated)
+        assert found.simulated_now >= 0
 
 
 class TestOddScores:
@@ -242,11 +297,12 @@ class TestResult:
         assert text.startswith(
             "To find a range of 1 in score with power 0.8 (α = 0.05), a one-way ANOVA of 2 runs needs"
         )
-        assert " 64 topics; the 3 topics here have power" in text.replace("\n", " ")
+        assert " 64 topics (9 to 514); the 3 topics here have power" in text.replace("\n", " ")
         assert "One-way ANOVA; variance within runs." in text
         assert "note: The variance by score comes from only 3 topics" in text
         assert text.endswith(
-            "\ntopics: 2 runs, 3 topics; difference=1 alpha=0.05 power=0.8 method=anova systems=2 gaps=error"
+            "\ntopics: 2 runs, 3 topics; difference=1 alpha=0.05 power=0.8 method=anova systems=2 "
+            "confidence=0.95 resamples=2000 seed=0 gaps=error"
         )
         content = topics(SCORES, method="interval").to_dict()
         assert list(content) == ["verdict", "measures", "curve", "notes", "settings"]
@@ -257,7 +313,8 @@ class TestResult:
         found = result["score"]
         assert result.verdict() == (
             "For the 90% t interval of a difference in score to be at most 0.02 wide on average, it takes "
-            f"{found.needed:,} topics; with the 40 topics here it is {found.now:.3f} wide."
+            f"{found.needed:,} topics ({found.low:,} to {found.high:,}); with the 40 topics here it is {found.now:.3f} "
+            f"wide. Half of the pairs of runs need {found.shares[2]:,} or fewer, 9 of 10 {found.shares[4]:,}."
         )
 
     def test_verdict_of_several_measures(self):

@@ -25,6 +25,9 @@ def topics(
     power: float = 0.8,
     method: Method = "t",
     systems: int | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
     gaps: Gaps = "error",
     **options: Unpack[Options],
 ) -> TopicsNeeded:
@@ -36,6 +39,10 @@ def topics(
     mean over all pairs (`pairs()` has each of them). anova is one-way and unpaired: it uses the variance within runs,
     topics included, and the least noncentrality that a range has, n·difference²/(2σ²). Without any variance 2 topics
     do.
+
+    The formula is exact for normal scores and a variance that is known. Beside it there are the interval of its number,
+    since the variance comes from few topics; the numbers that some shares of the pairs need; and the power in
+    experiments drawn from these scores as they are.
 
     Parameters
     ----------
@@ -54,6 +61,12 @@ def topics(
         of a difference).
     systems
         How many runs an ANOVA compares, with method anova; as many as there are if not given.
+    confidence
+        Of the interval of the number of topics, for which the topics there are are resampled.
+    resamples
+        How many resamples, and how many simulated experiments.
+    seed
+        Where the random numbers start.
     gaps
         A topic that some run has no score for: error, or drop to leave it out for all runs.
     **options
@@ -75,12 +88,16 @@ def topics(
     23
     """
     from gainful.analyses.topics.compute import computed
+    from gainful.stats.resample import check_resamples, generator
 
     check_choice("method", method, get_args(Method))
     if not (difference > 0 and math.isfinite(difference)):
         raise GainfulError(f"difference: expected a number above 0, got {difference}")
     check_share("alpha", alpha)
     check_share("power", power)
+    check_share("confidence", confidence)
+    check_resamples(resamples)
+    generator(seed)
     if systems is not None:
         check_count("systems", systems, least=2)
         if method != "anova":

@@ -25,6 +25,8 @@ _METHODS = {
 }
 # A variance that comes from fewer is hardly known.
 _FEW = 10
+# Shares of the pairs of runs, for which it is told how many topics suffice.
+SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,6 +43,13 @@ class MeasureTopics:
     # The smallest difference for which the topics there are suffice; for interval, the width they give.
     detectable: float
     scores: ScoreMatrix  # what it was computed from
+    # The interval of the number of topics, and the numbers that suffice for `SHARES` of the pairs (none of an ANOVA).
+    low: int | None
+    high: int | None
+    shares: tuple[int | None, ...]
+    # As `attained` and `now`, in experiments drawn from these scores; NaN if there is no such number, or a huge one.
+    simulated: float
+    simulated_now: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -80,17 +89,20 @@ class TopicsNeeded(Result):
         plan = self.plan
         if not m.variance:
             return f"{self._no_variance(m)}: there is no variance to plan with."
-        needed, here = f"{_count(m.needed)} topics", f"the {plural(m.topics, 'topic')} here"
+        needed, here = f"{_count(m.needed)} topics{_ends(m)}", f"the {plural(m.topics, 'topic')} here"
+        pairs = ""
+        if m.shares and m.runs > 2:
+            pairs = f" Half of the pairs of runs need {_count(m.shares[2])} or fewer, 9 of 10 {_count(m.shares[4])}."
         if plan.method == "interval":
             return (
                 f"For the {100 * (1 - plan.alpha):.4g}% t interval of a difference in {m.measure} to be at most "
-                f"{plan.difference:g} wide on average, it takes {needed}; with {here} it is {m.now:.3f} wide."
+                f"{plan.difference:g} wide on average, it takes {needed}; with {here} it is {m.now:.3f} wide.{pairs}"
             )
         anova = plan.method == "anova"
         test, what = (f"one-way ANOVA of {plan.systems} runs", "range") if anova else ("paired t-test", "difference")
         return (
             f"To find a {what} of {plan.difference:g} in {m.measure} with power {plan.power:g} (α = {plan.alpha:g}), a "
-            f"{test} needs {needed}; {here} have power {m.now:.2f} and find a {what} of {m.detectable:.3f}."
+            f"{test} needs {needed}; {here} have power {m.now:.2f} and find a {what} of {m.detectable:.3f}.{pairs}"
         )
 
     def _no_variance(self, m: MeasureTopics) -> str:
@@ -101,15 +113,31 @@ class TopicsNeeded(Result):
         """What each measure needs; then the power, or the width, by number of topics."""
         name, interval = self._quantity(), self.plan.method == "interval"
         headers: dict[str, Any] = {"measure": "measure", "runs": "runs", "variance": ("variance", "variance")}
-        headers |= {"needed": "topics needed", name: name, "topics": "topics here", f"{name}_now": f"{name} here"}
+        headers |= {"needed": "topics needed", "low": "from", "high": "to", name: name, "simulated": "simulated"}
+        headers |= {"topics": "topics here", f"{name}_now": f"{name} here", "simulated_now": "simulated"}
         title = _METHODS[self.plan.method]
         if not interval:
             headers["detectable_now"] = "difference found here"
-            title += f" Difference found here: the smallest that these topics find with power {self.plan.power:g}."
+            title += " Simulated: with topics drawn from these. Difference found here: the smallest that these topics "
+            title += f"find with power {self.plan.power:g}."
+        by_pair = () if not self.measures[0].shares or self.measures[0].runs < 3 else (self._shares_table(),)
         return (
             Table.of("measures", self.to_frame(), headers, title=title),
+            *by_pair,
             Table.of("curve", self.curve(), title=f"With other numbers of topics, the {self._long_quantity()}:"),
         )
+
+    def compact(self) -> tuple[Table, ...]:
+        """What each measure needs, and what shares of the pairs need."""
+        return self.tables()[:-1]
+
+    def _shares_table(self) -> Table:
+        """One row per measure: the topics that suffice for some shares of the pairs."""
+        columns = {f"pairs_{share:g}": [m.shares[at] for m in self.measures] for at, share in enumerate(SHARES)}
+        frame = pl.DataFrame({"measure": [m.measure for m in self.measures], **columns})
+        headers = {f"pairs_{share:g}": (f"{share:.0%} of pairs", "count") for share in SHARES}
+        title = "Runs that are alike need fewer topics: the number that suffices for a share of the pairs."
+        return Table.of("pairs", frame, {"measure": "measure", **headers}, title=title)
 
     def _notes(self) -> tuple[Note, ...]:
         notes = []
@@ -145,7 +173,7 @@ class TopicsNeeded(Result):
         for m in self.measures:
             first, second = pairs(m.runs)
             systems, means = np.array(m.scores.systems, object), m.scores.values.mean(axis=1)
-            variances = _pair_variances(m.scores.values)
+            variances = pair_variances(m.scores.values)
             names = {"measure": m.measure, "run": systems[first].tolist(), "other": systems[second].tolist()}
             numbers = {"difference": means[first] - means[second], "variance": variances}
             needed = pl.Series(self.plan.needed(variances), dtype=pl.Int64)
@@ -156,9 +184,20 @@ class TopicsNeeded(Result):
         """One row per measure."""
         name = self._quantity()
         labels = {"attained": name, "now": f"{name}_now", "detectable": "detectable_now"}
-        fields = ("measure", "runs", "topics", "variance", "needed", *labels)
+        fields = (
+            "measure",
+            "runs",
+            "topics",
+            "variance",
+            "needed",
+            *labels,
+            "low",
+            "high",
+            "simulated",
+            "simulated_now",
+        )
         columns = {labels.get(field, field): [getattr(m, field) for m in self.measures] for field in fields}
-        return pl.DataFrame(columns, schema_overrides={"needed": pl.Int64})
+        return pl.DataFrame(columns, schema_overrides=dict.fromkeys(("needed", "low", "high"), pl.Int64))
 
     def chart(self) -> Chart:
         """The power (or the width of the interval) against the number of topics; a dot where the data are."""
@@ -203,7 +242,7 @@ class TopicsNeeded(Result):
         return tuple(sorted(chosen | {m.topics for m in self.measures} | {m.needed for m in self.measures if m.needed}))
 
 
-def _pair_variances(values: FloatArray) -> FloatArray:
+def pair_variances(values: FloatArray) -> FloatArray:
     """var(x − y) of every pair, as 0 where it is mere rounding."""
     centred = values - values.mean(axis=1, keepdims=True)
     products = centred @ centred.T / (values.shape[1] - 1)
@@ -211,6 +250,12 @@ def _pair_variances(values: FloatArray) -> FloatArray:
     first, second = pairs(len(values))
     variances = own[first] + own[second] - 2.0 * products[first, second]
     return np.asarray(np.where(variances <= 1e-13 * (own[first] + own[second]), 0.0, variances), np.float64)
+
+
+def _ends(m: MeasureTopics) -> str:
+    if m.needed is None:
+        return ""
+    return f" ({_count(m.low)} to {_count(m.high)})" if m.high is not None else f" ({_count(m.low)} or more)"
 
 
 def _count(needed: int | None) -> str:
