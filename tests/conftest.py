@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no reason to fail: speed is shown by the benchmarks.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # A worker has one core; more threads than that take turns. Set before polars and torch are imported.
