@@ -22,11 +22,12 @@ from gainful import _polars as pl
 from gainful.data.run import LargeRun, TextBlocks, TextFile, check_unchanged
 from gainful.data.spill import Spill
 from gainful.errors import DataError
-from gainful.io.compression import decompress_blocks, is_compressed
+from gainful.io.compression import decompress_blocks, is_compressed, is_streamed
 from gainful.io.damage import check_parquet
 from gainful.io.files import HEAD, SEPARATORS, Format, detect
 from gainful.io.ranks import ROWS, rank_notes
 from gainful.io.records import Read, first_error, whole_records
+from gainful.io.remote import RemoteFile
 from gainful.io.tables import json_lines, needed_columns, parse, separated, to_columns
 from gainful.io.text import BOM, RUN, no_data, read_lines
 from gainful.results import Note
@@ -44,7 +45,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def large_runs(path: Path, name: str) -> list[LargeRun] | None:
+def large_runs(path: Path | RemoteFile, name: str) -> list[LargeRun] | None:
     """The runs of a large file, to be read in chunks; None for a file that is small or must be read as a whole."""
     try:
         status = path.stat()
@@ -57,6 +58,8 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
     except (OSError, ValueError):
         return None  # the reader of whole files says why
     packed = is_compressed(head)
+    if isinstance(path, RemoteFile) and not is_streamed(head):
+        return None
     if packed:
         head, tail = next(decompress_blocks(path, str(path), HEAD), b""), b""
     if not head:
@@ -66,10 +69,12 @@ def large_runs(path: Path, name: str) -> list[LargeRun] | None:
     if size < STREAMED or form in ("json", "arrow") or (packed and form == "parquet"):
         return None
     if form == "parquet":
+        if isinstance(path, RemoteFile):
+            return None
         return runs_of(partial(parquet_chunks, path, {}), parquet_head(path, {}), size, name, str(path))
     text = _Text(path, form, packed)
     if form == "text":
-        raw = TextBlocks(text.blocks) if packed else TextFile(path)
+        raw = TextBlocks(text.blocks) if packed or isinstance(path, RemoteFile) else TextFile(path)
         return [LargeRun(name, text.chunks, size, notes=rank_notes(name, None, head), raw=raw)]
     return runs_of(text.chunks, text.head(), size, name, str(path))
 
@@ -103,7 +108,7 @@ def runs_of(
 class _Text:
     """A file of lines, CSV or JSONL."""
 
-    path: Path
+    path: Path | RemoteFile
     form: Format
     packed: bool
 
@@ -135,13 +140,17 @@ class _Text:
 
     def blocks(self) -> Iterator[bytes]:
         """The text, unpacked."""
-        return decompress_blocks(self.path, str(self.path), CHUNK)
+        return self._blocks(CHUNK)
+
+    def _blocks(self, size: int) -> Iterator[bytes]:
+        if self.packed:
+            return decompress_blocks(self.path, str(self.path), size)
+        return self.path.blocks(size) if isinstance(self.path, RemoteFile) else _blocks(self.path, size)
 
     def _begin(self, size: int) -> tuple[Read, Iterator[bytes]]:
         """What reads the records, and these, in pieces of about so many bytes."""
         where = str(self.path)
-        blocks = decompress_blocks(self.path, where, size) if self.packed else _blocks(self.path, size)
-        records = whole_records(blocks, quotes=self.form in SEPARATORS)
+        records = whole_records(self._blocks(size), quotes=self.form in SEPARATORS)
         if self.form == "text":
             return lambda data, lines, _: read_lines(data, RUN, where, lines), records
         first = b""

@@ -10,9 +10,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
+from typing import IO
 
 from gainful import _polars as pl
 from gainful.errors import DataError
+from gainful.io.remote import RemoteFile
 
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
 
@@ -35,8 +37,8 @@ _UNPACK: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
     b"\xfd7zXZ\x00": ("xz", lzma.decompress),
     b"BZh": ("bzip2", bz2.decompress),
 }
-_OPEN: dict[str, Callable[[Path], io.BufferedIOBase]] = {
-    "gzip": gzip.GzipFile,
+_OPEN: dict[str, Callable[[IO[bytes]], io.BufferedIOBase]] = {
+    "gzip": lambda file: gzip.GzipFile(fileobj=file),
     "xz": lzma.LZMAFile,
     "bzip2": bz2.BZ2File,
 }
@@ -59,6 +61,12 @@ def _packer(head: bytes) -> tuple[str, Callable[[bytes], bytes]] | None:
     return None
 
 
+def is_streamed(head: bytes) -> bool:
+    """Whether a file that begins so can be unpacked as it comes; polars unpacks Zstandard from a file on disk only."""
+    found = _packer(head)
+    return found is None or found[0] in _OPEN
+
+
 def is_compressed(head: bytes) -> bool:
     """Whether these first bytes are those of a compressed file."""
     return _packer(head) is not None
@@ -75,24 +83,24 @@ def decompress(data: bytes, where: str) -> bytes:
     return _unpacked_once(content, where)
 
 
-def decompress_blocks(path: Path, where: str, size: int) -> Iterator[bytes]:
+def decompress_blocks(path: Path | RemoteFile, where: str, size: int) -> Iterator[bytes]:
     """Unpacked content of a compressed file, in blocks of about so many bytes; only a few of them are in memory."""
     with path.open("rb") as file:
         name = (_packer(file.read(16)) or ("", bytes))[0]
     with _refusing_damage(name, where):
         first = True
-        for block in _zstd_blocks(path, size) if name == "zstd" else _blocks(path, name, size):
+        for block in _zstd_blocks(str(path), size) if name == "zstd" else _blocks(path, name, size):
             yield _unpacked_once(block, where) if first else block
             first = False
 
 
-def _blocks(path: Path, name: str, size: int) -> Iterator[bytes]:
-    with _OPEN[name](path) as file:
+def _blocks(path: Path | RemoteFile, name: str, size: int) -> Iterator[bytes]:
+    with path.open("rb") as packed, _OPEN[name](packed) as file:
         while block := file.read(size):
             yield block
 
 
-def _zstd_blocks(path: Path, size: int) -> Iterator[bytes]:
+def _zstd_blocks(path: str, size: int) -> Iterator[bytes]:
     lines = pl.scan_lines(path, glob=False).collect_batches(chunk_size=size // _LINE + 1, lazy=True)
     for batch in lines:
         yield (batch["line"].str.join("\n").item() + "\n").encode()

@@ -60,7 +60,7 @@ def _refuse(error: OSError) -> None:
     raise DataError(f"{error.filename}: cannot be read: {error.strerror}") from None
 
 
-def natural(path: Path) -> tuple[list[str | int], str]:
+def natural(path: object) -> tuple[list[str | int], str]:
     """A key that sorts ``part2`` before ``part10``."""
     parts = re.split(r"(\d+)", str(path).casefold())
     return [int(part) if part.isdecimal() else part for part in parts], str(path)

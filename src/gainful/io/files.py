@@ -17,6 +17,7 @@ from gainful.data.run import check_unchanged
 from gainful.errors import DataError, did_you_mean
 from gainful.io.compression import decompress, is_compressed, split_compression
 from gainful.io.objects import read_object
+from gainful.io.remote import RemoteFile
 from gainful.io.sampled import is_sampled, read_sampled
 from gainful.io.tables import (
     ARROW_FILE,
@@ -42,10 +43,10 @@ Format: TypeAlias = Literal["text", "csv", "tsv", "jsonl", "json", "parquet", "a
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
-def detect(head: bytes, tail: bytes, path: Path) -> Format:
+def detect(head: bytes, tail: bytes, path: Path | RemoteFile) -> Format:
     """What a file holds, by its first `HEAD` bytes (unpacked), its last four, and its name."""
     where = str(path)
-    suffix = split_compression(path)[0].suffix.lower()
+    suffix = split_compression(path.path if isinstance(path, RemoteFile) else path)[0].suffix.lower()
     if head[:8] == ARROW_FILE or (suffix in ARROW_SUFFIXES and head[:4] == ARROW_STREAM):
         return "arrow"
     if head[:4] == PARQUET and (suffix == ".parquet" or tail == PARQUET):
@@ -88,9 +89,9 @@ class Content:
         return readers[self.format](data, layout, self.where)
 
 
-def load(path: Path) -> Content:
+def load(path: Path | RemoteFile) -> Content:
     """What is in a file."""
-    return _unpacked(read_bytes(path), path)
+    return _unpacked(path.read() if isinstance(path, RemoteFile) else read_bytes(path), path)
 
 
 def is_standard_input(source: object) -> TypeGuard[str]:
@@ -112,7 +113,7 @@ def standard_input() -> Content:
         raise DataError(f"{STDIN}: cannot be read: {error.strerror or error}") from None
 
 
-def _unpacked(content: bytes, path: Path) -> Content:
+def _unpacked(content: bytes, path: Path | RemoteFile) -> Content:
     where = str(path)
     if is_compressed(content[:HEAD]):
         content = decompress(content, where)

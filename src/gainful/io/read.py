@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeAlias, overload
 
 from gainful import _polars as pl
@@ -33,6 +33,7 @@ from gainful.io.files import (
 )
 from gainful.io.objects import is_record, is_table, read_object
 from gainful.io.ranks import LOOKED_AT, rank_notes
+from gainful.io.remote import RemoteFile, is_url, remote_files
 from gainful.io.text import QRELS, RUN
 
 AnyRun: TypeAlias = Run | RawRun | LargeRun | UnreadRun
@@ -77,7 +78,7 @@ def judgments(source: object, *, raw: bool = True) -> Qrels | RawQrels:
         return source
     raw = raw and native is not None
     if isinstance(source, str | os.PathLike):
-        content = standard_input() if is_standard_input(source) else load(Path(source))
+        content = standard_input() if is_standard_input(source) else load(_file(source))
         rows = partial(content.frame, QRELS)
         if raw and content.format == "text":
             return RawQrels(content.data, rows, content.where)
@@ -123,7 +124,7 @@ def returned(source: object) -> Run | RawRun | LargeRun:
 
 def _read_one(source: object, name: str | None, *, raw: bool) -> Run | RawRun | LargeRun:
     if isinstance(source, str | os.PathLike):
-        source = standard_input() if is_standard_input(source) else Path(source)
+        source = standard_input() if is_standard_input(source) else _file(source)
     default = _run_name(source)
     runs = _read_several(source, name or default, raw=raw)
     if not runs:
@@ -184,7 +185,8 @@ class Entry:
     default: str  # what to call its run if no name was given and it says none itself
 
     def __str__(self) -> str:
-        return str(self.source) if self.path is not None else repr(self.name or self.default)
+        known = self.path is not None or isinstance(self.source, RemoteFile)
+        return str(self.source) if known else repr(self.name or self.default)
 
     def found(self) -> object:
         """The source, by the name it was given if that leads there from here."""
@@ -267,6 +269,8 @@ def _expand(source: object) -> list[tuple[str | None, object]]:
     """Runs to be read, with their names as far as they were given."""
     if is_standard_input(source):
         return [(None, standard_input())]
+    if is_url(source):
+        return [(None, file) for file in sorted(remote_files(source), key=natural)]
     if isinstance(source, str | os.PathLike):
         return [(None, path) for path in _find_files(Path(source))]
     if isinstance(source, Mapping) and not _is_one_run(source):
@@ -289,6 +293,10 @@ def _is_one_run(source: Mapping[object, object]) -> bool:
         if not isinstance(value, Mapping | list | tuple):
             return False
     return True
+
+
+def _file(source: str | os.PathLike[str]) -> Path | RemoteFile:
+    return RemoteFile(source) if is_url(source) else Path(source)
 
 
 def _find_files(path: Path) -> list[Path]:
@@ -319,12 +327,14 @@ def _may_be_run(path: Path) -> bool:
 
 def _run_name(source: object) -> str:
     """What to call a run that has no name, by where it came from."""
+    if isinstance(source, RemoteFile):
+        return file_name(source.path)
     if not isinstance(source, Path):
         return "stdin" if isinstance(source, Content) else "run"
     return file_name(source)
 
 
-def file_name(path: Path) -> str:
+def file_name(path: PurePath) -> str:
     """The name of a file without the endings that say how it was written."""
     base, _ = split_compression(path)
     return id_text((base.stem if base.suffix.lower() in _FORMAT_SUFFIXES else base.name) or path.name)
@@ -335,14 +345,14 @@ def _default_names(entries: list[tuple[str | None, object]]) -> list[str]:
     defaults = []
     paths = [source.absolute() for name, source in entries if name is None and isinstance(source, Path)]
     same = Counter(_run_name(path) for path in paths)
-    own_names = Path | Content | Run | RawRun | LargeRun
+    own_names = Path | RemoteFile | Content | Run | RawRun | LargeRun
     others = sum(name is None and not isinstance(source, own_names) for name, source in entries)
     for position, (_, source) in enumerate(entries, 1):
         default = _run_name(source)
         if isinstance(source, Path):
             if same[default] > 1:
                 default = _with_folders(source.absolute(), [path for path in paths if _run_name(path) == default])
-        elif others > 1 and not isinstance(source, Content):
+        elif others > 1 and not isinstance(source, Content | RemoteFile):
             default = f"run{position}"
         defaults.append(default)
     return defaults
@@ -369,6 +379,11 @@ def _read_several(source: object, name: str, *, raw: bool) -> list[Run | RawRun 
             rows = partial(_frame, source)
             return [RawRun(name, TextFile(source), rows, str(source), rank_notes(name, None, head[: LOOKED_AT + 1]))]
         source = load(source)
+    if isinstance(source, RemoteFile):
+        large = large_runs(source, name)
+        if large is not None:
+            return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
+        source = load(source)
     if raw and isinstance(source, dict):
         return [RawRun(name, source, partial(read_object, source, RUN))]
     if raw and isinstance(source, Content) and source.format == "text":
@@ -393,4 +408,4 @@ def _frame(path: Path) -> pl.DataFrame:
 def _where(source: object) -> str:
     if isinstance(source, Content):
         return source.where
-    return str(source) if isinstance(source, Path) else f"run {type(source).__name__}"
+    return str(source) if isinstance(source, Path | RemoteFile) else f"run {type(source).__name__}"

@@ -1,0 +1,119 @@
+"""Files in object stores and on the web (``s3://``, ``gs://``, ``hf://`` …), through fsspec."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import IO, Any, TypeGuard
+
+from gainful.errors import DataError, MissingExtraError
+
+# Two letters and more: C:// would be a folder of Windows.
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_MAGIC = re.compile(r"[*?[]")
+
+
+def is_url(source: object) -> TypeGuard[str]:
+    """Whether this names something in an object store or on the web."""
+    return isinstance(source, str) and _URL.match(source) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file that is read through fsspec; what a `Path` is for files on disk."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def path(self) -> PurePosixPath:
+        """Whose name and suffixes are those of the file."""
+        return PurePosixPath(self.url.split("://", 1)[1])
+
+    def stat(self) -> os.stat_result:
+        """Its size, as of any file."""
+        with _explained(self.url):
+            system, path = _opened(self.url)
+            found = system.info(path)
+        if found["type"] != "file":
+            raise DataError(f"{self.url}: expected a file, got a folder")
+        return os.stat_result((stat.S_IFREG, 0, 0, 0, 0, 0, int(found["size"]), 0, 0, 0))
+
+    @contextmanager
+    def open(self, mode: str = "rb") -> Iterator[IO[bytes]]:
+        """The file, for reading."""
+        with _explained(self.url):
+            system, path = _opened(self.url)
+            with system.open(path, mode) as file:
+                yield file
+
+    def read(self) -> bytes:
+        """All of it."""
+        self.stat()  # which knows a folder when it sees one
+        with self.open() as file:
+            return file.read()
+
+    def blocks(self, size: int) -> Iterator[bytes]:
+        """All of it, in pieces of so many bytes."""
+        with self.open() as file:
+            while block := file.read(size):
+                yield block
+
+
+def remote_files(url: str) -> list[RemoteFile]:
+    """The file of this name, or those of a folder or a pattern."""
+    with _explained(url):
+        system, path = _opened(url)
+        system.invalidate_cache()  # who asks again wants to know what is there now
+        if _MAGIC.search(path):
+            found = system.glob(path, detail=True)
+            if not found:
+                raise DataError(f"{url}: no file matches")
+        elif system.isdir(path):
+            found = {one["name"]: one for one in system.ls(path, detail=True)}
+        else:
+            return [RemoteFile(url)]
+        files = [name for name, one in found.items() if one["type"] == "file" and not _hidden(name)]
+        if not files:
+            raise DataError(f"{url}: expected a folder of runs, got one without files")
+        return [RemoteFile(system.unstrip_protocol(name)) for name in files]
+
+
+def _hidden(name: str) -> bool:
+    return name.rsplit("/", 1)[-1].startswith(".") or name.endswith("/")
+
+
+def _opened(url: str) -> tuple[Any, str]:
+    """What reads this kind of address, and the address as it wants it."""
+    kind = url.split("://", 1)[0]
+    try:
+        from fsspec.core import url_to_fs
+
+        system, path = url_to_fs(url)
+    except ImportError as error:
+        if kind in ("s3", "s3a") or (error.name or "").startswith("fsspec"):
+            raise MissingExtraError("cloud", f"reading {kind}://") from None
+        raise DataError(f"{url}: cannot be read: {error}") from None
+    return system, str(path)
+
+
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
+    """Errors of all the packages below, as ours."""
+    try:
+        yield
+    except (DataError, MissingExtraError, GeneratorExit):
+        raise
+    except FileNotFoundError:
+        raise DataError(f"{url}: no such file or bucket") from None
+    except PermissionError as error:
+        raise DataError(f"{url}: cannot be read: {error or 'no permission'}; check the credentials") from None
+    except Exception as error:
+        raise DataError(f"{url}: cannot be read: {type(error).__name__}: {error}") from None
