@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from gainful import _polars as pl
+from gainful.data.groups import group_places
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
@@ -314,13 +315,8 @@ class Scores(Result):
 
         The mean of the groups' scores, in which each group counts the same, stands under the group 'macro'.
         """
-        unknown = [topic for topic in self.topics if topic not in groups]
-        if unknown:
-            named = listed([repr(topic) for topic in unknown], _NAMED)
-            raise DataError(f"groups: expected a group for every topic, got none for {named}")
-        rows = []
-        names = sorted({groups[topic] for topic in self.topics})
-        members = [np.array([groups[topic] == name for topic in self.topics]) for name in names]
+        names, place = group_places(groups, self.topics)
+        rows, members = [], [place == at for at in range(len(names))]
         for i, (measure, how) in enumerate(zip(self.measures, self.summaries, strict=True)):
             found = [summarise(self.values[i][:, of], self.counted[i][:, of], how).tolist() for of in members]
             for j, run in enumerate(self.systems):

@@ -146,7 +146,7 @@ ANALYSES = (
         id="topics",
         title="Are there enough topics?",
         lead="The power of a paired t-test to find a true difference of 0.05 between two runs.",
-        find=_of_scores(topics, "alpha", "gaps"),
+        find=_of_scores(topics, "alpha", "confidence", "seed", "gaps"),
     ),
     Analysis(
         id="stability",

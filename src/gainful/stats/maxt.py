@@ -25,8 +25,9 @@ from gainful.stats.resample import (
 )
 from gainful.stats.strata import Strata
 
-# More resamples than this change no place and no digit of a critical value that is shown.
-_MOST = 10_000
+# More resamples than this change no place and no digit of a critical value that is shown; of many rows fewer do.
+_MOST, _LEAST = 10_000, 1000
+_PAIRS = 300_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,7 +54,8 @@ class MaxT:
 def max_t(values: FloatArray, *, strata: Strata | None = None, confidence: float, resamples: int, seed: int) -> MaxT:
     """Compare all rows with each other; higher is better."""
     check_resamples(resamples)
-    number, (rows, n) = min(resamples, _MOST), values.shape
+    rows, n = values.shape
+    number = min(resamples, _MOST, max(_LEAST, _PAIRS // (rows * rows)))
     power = exponents(largest_of(values).max(keepdims=True))
     values = np.ldexp(values, power)
     strata = Strata.one(n) if strata is None else strata

@@ -314,6 +314,14 @@ class TestPipeline:
         assert status == 1
         assert f"baseline: expected one of the runs bm25, dense, got '{other}'." in err
 
+    @pytest.mark.parametrize("test", ["t", "bootstrap"])
+    def test_three_equal_differences_fail_no_build(self, gainful, tmp_path, test):
+        """p is 2/2³ by their signs, not 0; eight topics are enough."""
+        for topics, expected in ((3, 0), (8, 3)):
+            pl.DataFrame({"old": [0.9] * topics, "new": [0.1] * topics}).write_csv(tmp_path / "s.csv")
+            words = ("compare", "--scores", tmp_path / "s.csv", "--baseline", "old", "--fail-if-worse", "--test", test)
+            assert gainful(*words).status == expected
+
     def test_tukey_takes_no_correction(self, gainful, scores):
         words = ("compare", "--scores", scores, "--test", "tukey", "--resamples", "9")
         told = "note: Tukey's test corrects for all pairs by itself: --correction bonferroni is not used."

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.data.complete import complete_matrices
+from gainful.data.groups import strata_of
 from gainful.data.scores import ScoreMatrix, Scores
 from gainful.errors import GainfulError, check_choice, check_share, setting
 from gainful.progress import Apply
@@ -37,7 +38,6 @@ from gainful.stats.stratified import stratified_bootstrap, stratified_t
 from gainful.verbs.compare.contrasts import Contrasts, checked_alpha, difference_interval, within
 from gainful.verbs.compare.result import place_of
 from gainful.verbs.evaluate import bounds_of
-from gainful.verbs.groups import strata_of
 
 
 def check(asked: Mapping[str, Any]) -> None:
