@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -18,54 +19,63 @@ import time
 import venv
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-VENV = ROOT / ".venv-bench"
-PYTHON = VENV / "bin" / "python"
+import single
+from environment import HERE, PYTHON, ROOT, VENV, tool, verdict
 
 # (title, case, bars): the least ratio of each peer to gainful; for read_csv the most of gainful to it; None: no bar.
 # Every timing is the first call of a fresh process, as a script has it; ranx compiles in its first call, so its second
-# is shown too.
+# is shown too. trec_eval, the C program, takes part where it is at hand: see `trec_eval_program`.
 ROWS = [
     (
         "one run, 2,000 topics × 1,000 documents, text files → nDCG@20 + AP per topic, in-process after import",
         "files",
-        {"pytrec_eval": 5.0, "ir_measures": 8.0, "ranx": 25.0, "ranx again": None},
+        {"pytrec_eval": 15.0, "ir_measures": 25.0, "ranx": None, "ranx again": None},
     ),
-    ("the same, whole process", "process", {"pytrec_eval": 3.0, "ir_measures": 5.0}),
     (
         "the same, whole process, as `gainful trec_eval -q -m ndcg_cut.20 -m map`",
         "trec_eval",
-        {"pytrec_eval": None, "ir_measures": None},
+        {"trec_eval": 6.0, "pytrec_eval": 6.0, "ir_measures": None},
     ),
-    ("the same, in-process, over polars.read_csv of the needed columns alone", "read_csv", {"polars": 2.0}),
-    ("the same from dict of dicts", "dicts", {"pytrec_eval": 1.5}),
+    (
+        "the same, whole process, as `gainful evaluate`",
+        "process",
+        {"trec_eval": None, "pytrec_eval": None, "ir_measures": None},
+    ),
+    ("the same, in-process, over polars.read_csv of the needed columns alone", "read_csv", {"polars": 1.0}),
+    ("the same from dict of dicts", "dicts", {"pytrec_eval": 5.0}),
+    ("the same from dict of dicts, documents shuffled", "shuffled", {"pytrec_eval": 3.0}),
     ("the same through gainful.compat.pytrec_eval, results as dict of dicts", "compat", {"pytrec_eval": None}),
-    ("126 runs × 50 topics × 1,000 documents, text files", "track", {"pytrec_eval": 5.0}),
+    ("126 runs × 50 topics × 1,000 documents, text files", "track", {"pytrec_eval": 12.0}),
 ]
-
-# How many milliseconds one call may take; None: no bar.
-SMALL = {"gainful.compat.pytrec_eval": 0.1, "gainful.evaluate": 0.4, "pytrec_eval": None}
+# What is measured by itself, and the most it may take.
+OTHERS = ("odd", "small", "help", "report")
 
 
 def main() -> None:
     """Parse, prepare, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeat", type=int, default=7, help="timings per tool and row, of which the median counts")
-    parser.add_argument("--only", choices=[case for _, case, _ in ROWS], help="just this row")
+    cases = [*(case for _, case, _ in ROWS), *OTHERS]
+    parser.add_argument("--only", choices=cases, help="just this row")
+    parser.add_argument("--trec-eval", help="trec_eval, or the folder of its source, which is built; or $TREC_EVAL")
     parser.add_argument("--json", type=Path, help="write all timings to this file")
     parser.add_argument("--chart", type=Path, help="draw how the cost of the analyses grows into this file")
     options = parser.parse_args()
     prepare()
     with tempfile.TemporaryDirectory() as folder:
-        tool("data", folder)
-        tool("agree", folder)
+        program = trec_eval_program(options.trec_eval or os.environ.get("TREC_EVAL"), folder)
         results = {}
+        if options.only not in ("small", "help", "report"):
+            tool("data", folder)
+            tool("agree", folder)
         for title, case, bars in ROWS:
             if options.only in (None, case):
-                results[case] = row(title, case, bars, folder, options.repeat)
+                here = {peer: bar for peer, bar in bars.items() if peer != "trec_eval" or program}
+                results[case] = row(title, case, here, folder, options.repeat, program)
+        for case in OTHERS:
+            if options.only in (None, case):
+                results[case] = getattr(single, case)(folder, options.repeat)
     if options.only is None:
-        results["small"] = small(options.repeat)
         chart = [] if options.chart is None else [str(options.chart)]
         subprocess.run([str(PYTHON), str(HERE / "analyses.py"), *chart], check=True)
         subprocess.run([str(PYTHON), str(HERE / "tuning.py")], check=True)
@@ -83,21 +93,30 @@ def prepare() -> None:
     subprocess.run([*pip, *files, "--editable", f"{ROOT}[plots]"], check=True)
 
 
-def tool(*arguments: str) -> str:
-    """Run benchmarks/tools.py in the environment; its last line of output."""
-    command = [str(PYTHON), str(HERE / "tools.py"), *arguments]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "NO_COLOR": "1"})
-    return done.stdout.strip().rpartition("\n")[2]
+def trec_eval_program(given: str | None, folder: str) -> str | None:
+    """The C program: that given, built from its source if that is a folder; or the one on the PATH; else None."""
+    if given and Path(given).is_dir():
+        source = Path(folder, "trec_eval")
+        shutil.copytree(given, source)
+        subprocess.run(["make", "-C", str(source)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return str(source / "trec_eval")
+    program = given or shutil.which("trec_eval")
+    if program is None:
+        print("trec_eval is left out: give its source or the program by --trec-eval, or put it on the PATH")
+    return program
 
 
-def row(title: str, case: str, bars: dict[str, float | None], folder: str, repeat: int) -> dict[str, list[float]]:
+def row(
+    title: str, case: str, bars: dict[str, float | None], folder: str, repeat: int, program: str | None
+) -> dict[str, list[float]]:
     """Time gainful and the peers of one row, taking turns so that a slow moment hits all alike."""
     print(f"\n{title}")
     seconds: dict[str, list[float]] = {"gainful": [], **{peer: [] for peer in bars}}
     for _ in range(repeat):
         for name, timings in seconds.items():
             if case in ("process", "trec_eval"):
-                timings.append(whole_process("trec_eval" if (name, case) == ("gainful", "trec_eval") else name, folder))
+                asked = "gainful trec_eval" if (name, case) == ("gainful", "trec_eval") else name
+                timings.append(whole_process(asked, folder, program))
             else:
                 timings.append(float(tool("time", name, "files" if case == "read_csv" else case, folder)))
     ours = statistics.median(seconds["gainful"])
@@ -116,23 +135,10 @@ def row(title: str, case: str, bars: dict[str, float | None], folder: str, repea
     return seconds
 
 
-def small(repeat: int) -> dict[str, list[float]]:
-    """Time many calls of one topic each, as a training loop makes them."""
-    print("\none topic of ten documents from dicts, nDCG@10 + AP, per call")
-    found = {name: [1000.0 * float(tool("small", name)) for _ in range(repeat)] for name in SMALL}
-    for name, timings in found.items():
-        middle, bar = statistics.median(timings), SMALL[name]
-        said = "no bar" if bar is None else f"bar ≤ {bar:g} ms: {verdict(middle <= bar)}"
-        print(f"  {name:<26} {middle:8.4f} ms  ({min(timings):.4f}–{max(timings):.4f})   {said}", flush=True)
-    return found
+_ASKED = ("-q", "-m", "ndcg_cut.20", "-m", "map")
 
 
-def verdict(met: bool) -> str:
-    """What is printed behind a bar."""
-    return "met" if met else "MISSED"
-
-
-def whole_process(name: str, folder: str) -> float:
+def whole_process(name: str, folder: str, program: str | None) -> float:
     """Seconds from starting a process to its end, scores of all topics printed."""
     files = [f"{folder}/big.qrels", f"{folder}/big.run"]
     command = {
@@ -148,7 +154,8 @@ def whole_process(name: str, folder: str) -> float:
             "--format",
             "csv",
         ],
-        "trec_eval": [str(VENV / "bin" / "gainful"), "trec_eval", "-q", "-m", "ndcg_cut.20", "-m", "map", *files],
+        "gainful trec_eval": [str(VENV / "bin" / "gainful"), "trec_eval", *_ASKED, *files],
+        "trec_eval": [str(program), *_ASKED, *files],
         "pytrec_eval": [str(PYTHON), str(HERE / "tools.py"), "print", "pytrec_eval", folder],
         "ir_measures": [str(VENV / "bin" / "ir_measures"), *files, "nDCG@20", "AP", "--by_query"],
     }[name]

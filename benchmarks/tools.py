@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import random
 import statistics
 import sys
 import time
@@ -187,14 +188,19 @@ def seconds(name: str, case: str, folder: str) -> float:
     else:
         __import__(name.removesuffix(" again"))
     call: Callable[[], object]
-    if case in ("dicts", "compat"):
+    if case in ("dicts", "shuffled", "compat"):
         import pytrec_eval
 
         with open(qrels) as first, open(run) as second:
             judged, ranked = pytrec_eval.parse_qrel(first), pytrec_eval.parse_run(second)
+        if case == "shuffled":
+            mix = random.Random(0)
+            ranked = {topic: dict(mix.sample(list(some.items()), len(some))) for topic, some in ranked.items()}
         call = partial(gainful_compat if (name, case) == ("gainful", "compat") else FROM_DICTS[name], judged, ranked)
     elif case == "track":
         call = partial(track, name, folder)
+    elif Path(folder, f"{case}.run").exists():
+        call = partial(FROM_FILES[name], qrels, f"{folder}/{case}.run")
     else:
         call = partial(FROM_FILES[name.removesuffix(" again")], qrels, run)
     if name.endswith(" again"):
@@ -228,6 +234,31 @@ def small(name: str) -> float:
     return statistics.median(timings) / 100
 
 
+def write_odd(folder: str) -> None:
+    """The run of `write_data` as text that is not plain."""
+    plain = Path(folder, "big.run").read_bytes()
+    Path(folder, "tabs.run").write_bytes(plain.replace(b" ", b"\t"))
+    Path(folder, "double spaces.run").write_bytes(plain.replace(b" ", b"  "))
+    Path(folder, "CRLF.run").write_bytes(plain.replace(b"\n", b"\r\n"))
+    lines = plain.split(b"\n")
+    lines[::1000] = [b"# a comment\n" + line for line in lines[::1000]]
+    Path(folder, "comments.run").write_bytes(b"\n".join(lines))
+
+
+def report(folder: str) -> None:
+    """All that is known of simulated runs, on a page."""
+    import gainful as gf
+
+    gf.report(f"{folder}/qrels.txt", f"{folder}/runs").save(f"{folder}/report.html")
+
+
+def commands() -> str:
+    """All commands, separated by commas."""
+    from gainful.cli.commands import COMMANDS
+
+    return ",".join(COMMANDS)
+
+
 def agree(folder: str) -> None:
     """Refuse to time tools that do not compute the same thing."""
     qrels, run = f"{folder}/big.qrels", f"{folder}/big.run"
@@ -245,7 +276,7 @@ def agree(folder: str) -> None:
 
 
 def main() -> None:
-    """data FOLDER | agree FOLDER | time TOOL CASE FOLDER | small TOOL | print TOOL FOLDER."""
+    """data, agree, odd or report FOLDER | time TOOL CASE FOLDER | small TOOL | print TOOL FOLDER | commands."""
     verb, *rest = sys.argv[1:]
     if verb == "data":
         write_data(*rest)
@@ -253,6 +284,12 @@ def main() -> None:
         agree(*rest)
     elif verb == "time":
         print(seconds(*rest))
+    elif verb == "odd":
+        write_odd(*rest)
+    elif verb == "report":
+        report(*rest)
+    elif verb == "commands":
+        print(commands())
     elif verb == "small":
         print(small(*rest))
     else:
