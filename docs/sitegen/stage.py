@@ -22,6 +22,7 @@ NAV = {
     "Tasks": [
         "compare.md",
         "report.md",
+        "run-a-campaign.md",
         "which-measure.md",
         "measures-agree.md",
         "how-many-topics.md",

@@ -58,6 +58,8 @@ from .tune.optimize import optimize as optimize
 from .tune.optimize.result import Optimum as Optimum
 from .tune.threshold.result import Threshold as Threshold
 from .tune.threshold.tradeoff import ThresholdCurve as ThresholdCurve
+from .verbs.check import check as check
+from .verbs.check.result import Check as Check
 from .verbs.compare import compare as compare
 from .verbs.compare.result import Comparison as Comparison
 from .verbs.evaluate import evaluate as evaluate

@@ -17,7 +17,11 @@ class GainfulError(ValueError):
 
 
 class DataError(GainfulError):
-    """A file, frame or dict that cannot be read as qrels, run or scores."""
+    """A file, frame or dict that cannot be read as qrels, run or scores; `remedy` is what to do about it, if known."""
+
+    def __init__(self, *message: object, remedy: str = "") -> None:
+        super().__init__(*message)
+        self.remedy = remedy
 
 
 class DuplicateError(DataError):
@@ -56,6 +60,11 @@ def setting(name: str, value: object = None) -> str:
         return name if value is None else f"{name}={value!r}"
     option = f"--{name.replace('_', '-')}"
     return option if value is None else f"{option} {value}"
+
+
+def mention_keep_going(error: Exception) -> None:
+    """Add to an error of one run among others what would leave that run out."""
+    error.add_note(f"{setting('keep_going')} leaves out such runs, and goes on with the others.")
 
 
 def check_choice(name: str, value: object, allowed: Collection[str]) -> None:

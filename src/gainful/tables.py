@@ -179,6 +179,16 @@ class Table:
         above = [f"% {line}" for line in textwrap.wrap(printable(self.title), READABLE)]
         return "\n".join([*above, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
+    def markdown(self) -> str:
+        """A table as GitHub and most programs for notes show it."""
+        rule = ["---" if column.is_text else "---:" for column in self.columns]
+        rows = [[column.header for column in self.columns], *self.cells()]
+        lines = [[_in_markdown(cell) for cell in row] for row in rows]
+        for i, j in self.best:
+            lines[i + 1][j] = f"**{lines[i + 1][j]}**"
+        above = f"{printable(self.title)}\n\n" if self.title else ""
+        return above + "".join(f"| {' | '.join(line)} |\n" for line in [lines[0], rule, *lines[1:]])
+
     def html(self) -> str:
         """A plain table element, everything in it escaped."""
         right = ' style="text-align:right"'
@@ -218,6 +228,11 @@ def wrapped(text: str) -> str:
 def brief(text: str) -> str:
     """For people the ends of a long list of numbers say enough; the measure's name in CSV and JSON has them all."""
     return _LONG_LIST.sub(r"[\1, \2, …, \3]", text)
+
+
+def _in_markdown(text: str) -> str:
+    """A cell: nothing in it may end it, or be taken for markup."""
+    return re.sub(r"([\\|*_`<\[\]])", r"\\\1", brief(printable(text)))
 
 
 def _latex_number(text: str) -> str:

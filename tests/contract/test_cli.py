@@ -28,7 +28,7 @@ MADE = [name for name in COMMANDS if name not in WITHOUT_FUNCTION]
 # They read files.
 READING = [name for name in COMMANDS if name not in ("measures", "demo", "simulate")]
 # What stands without an option at the shell, and for one or more parameters in Python.
-WORDS = {"source", "collections", "qrels", "others", "runs", "run", "ranker", "data", "folder"}
+WORDS = {"source", "collections", "files", "qrels", "others", "runs", "run", "ranker", "data", "folder"}
 # A function needs it; the command lists what there is to choose from.
 OPTIONAL_AT_THE_SHELL = {("explain", "topic")}
 

@@ -19,7 +19,7 @@ from gainful.progress import tracked_by
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from gainful.data.run import LargeRun, RawRun, Run
+    from gainful.io.read import AnyRun
     from gainful.results import Result
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class Call:
         """Work, then show; 1 where runs were left out."""
         found = self.result()
         self.show(found)
-        return 1 if any(note.code == "failed" for note in found.notes()) else 0
+        return left_out(found)
 
     def show(self, found: Result, text: str | None = None) -> None:
         """Print or write a result, or a text in its place; save it and draw its chart; then tell what must be known."""
@@ -154,6 +154,11 @@ class Call:
         for name, path in {"written to": written, "chart": chart, "saved to": save}.items():
             if path is not None:
                 note(f"{name}: {path}")
+
+
+def left_out(found: Result) -> int:
+    """The exit status of a result: 1 where runs could not be read and were left out."""
+    return 1 if any(note.code == "failed" for note in found.notes()) else 0
 
 
 def refuse_measures(runs: list[str]) -> None:
@@ -177,7 +182,7 @@ def _flat(value: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def reading(runs: list[str], *, here: bool) -> Iterator[Iterable[str] | Iterable[Run | RawRun | LargeRun]]:
+def reading(runs: list[str], *, here: bool) -> Iterator[Iterable[str] | Iterable[AnyRun]]:
     """The runs to hand on: as given, or counted by a bar while they are read `here`."""
     countable = all(Path(run).is_file() for run in runs)  # a folder or a pattern may hold any number
     if not here or (countable and len(runs) < _MANY) or not sys.stderr.isatty():

@@ -34,6 +34,7 @@ _COMMANDS = (
     Command(
         "explain", "gainful.verbs.explain:explain", "qrels.txt runs/bm25.txt --topic 101 -m nDCGf@10", special="explain"
     ),
+    Command("check", "gainful.verbs.check:check", "qrels.txt runs/ --max-docs 1000", special="check"),
     Command("trec_eval", "gainful.cli.trec_eval:trec_eval", "-q -m ndcg_cut.10 qrels.txt runs/bm25.txt"),
     Command("reliability", "gainful.analyses.reliability:reliability", "qrels.txt runs/ -m nDCG@10 -m AP"),
     Command("stability", "gainful.analyses.stability:stability", "qrels.txt runs/ -m nDCG@10 --chart stability.svg"),

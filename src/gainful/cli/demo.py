@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gainful.cli.special import refuse_if_occupied
+from gainful.cli.folders import refuse_if_occupied
 from gainful.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return _fail(f"{error} Try 'gainful {_known_command(words)}--help'.", status=2)
     except GainfulError as error:
-        return _fail(str(error), status=1)
+        return _fail("\n".join([str(error), *getattr(error, "__notes__", ())]), status=1)
     except (BrokenPipeError, SystemExit):  # which is how rich leaves when the reader of the help text is gone
         _redirect(sys.stdout)  # so that Python's own flush at exit finds no closed pipe
         return PIPE_CLOSED

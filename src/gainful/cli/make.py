@@ -30,7 +30,7 @@ _WORDS = {
     "runs": "RUN...",
     "run": "RUN",
 }
-_WORDS |= {"ranker": "RANKER", "data": "DATA", "folder": "FOLDER"}
+_WORDS |= {"files": "[QRELS] RUN...", "ranker": "RANKER", "data": "DATA", "folder": "FOLDER"}
 # What other parameters are called where that is not their name.
 _NAMES = {
     "measures": ("--measures", "--measure", "-m"),
@@ -157,9 +157,9 @@ def _options(command: Command, function: Callable[..., Any], shell: Callable[...
             yield Option(name, _WORDS_LEFT, parameter.empty, "word", word=True)
         elif name == "runs" and parameter.kind is parameter.KEYWORD_ONLY:
             yield Option(name, _FILES, (), "own")
-        elif name in ("source", "collections"):
+        elif name in ("source", "collections", "files"):
             yield Option(name, _WORDS_LEFT, (), "word", word=True)
-        elif name == "runs" and "source" not in parameters:
+        elif name == "runs" and not {"source", "files"} & parameters.keys():
             default = () if parameter.default == () else parameter.empty
             yield Option(name, _WORDS_LEFT, default, "word", word=True)
         elif name in _WORDS and parameter.kind is not parameter.KEYWORD_ONLY:
@@ -212,6 +212,8 @@ def _shell_type(hint: Any, default: Any) -> Any:
     several = next((kind for kind in kinds if get_origin(kind) in (Sequence, tuple, list)), None)
     if bool in kinds:
         return Annotated[bool, Parameter(negative="", show_default=False)] if default is False else bool
+    if several is not None and get_args(several)[0] is str:
+        return _SEVERAL
     if several is not None and str not in kinds:
         return Annotated[tuple[str, ...] | None, _several(get_args(several)[0])]
     literal = next((kind for kind in kinds if get_origin(kind) is Literal), None)

@@ -21,10 +21,12 @@ from gainful.tables import printable, wrapped
 
 if TYPE_CHECKING:
     from gainful.results import Result
+    from gainful.tables import Table
 
-Format = Literal["table", "csv", "json", "latex"]
+Format = Literal["table", "csv", "json", "latex", "markdown"]
 
 _BY_SUFFIX: dict[str, Format] = {"": "table", ".txt": "table", ".csv": "csv", ".json": "json", ".tex": "latex"}
+_BY_SUFFIX |= {".md": "markdown"}
 # Not to be replaced by a file of that name.
 STDOUT = ("-", "/dev/stdout")
 
@@ -48,11 +50,16 @@ def printed(result: Result, format: Format | None, output: Path | None = None, t
             return as_csv(frame.columns, frame.iter_rows())
         case "json":
             return as_json(result.to_dict())
-        case "latex":
-            return "\n".join(table.latex() for table in tables or result.compact())
-        case _:
-            texts = [table.text(terminal=on_terminal(output)) for table in tables or result.compact()]
-            return "\n".join([*paragraph(result.verdict()), *texts])
+        case shape:
+            texts = [table_text(table, shape, output) for table in tables or result.compact()]
+            return "\n".join([*([] if shape == "latex" else paragraph(result.verdict())), *texts])
+
+
+def table_text(table: Table, format: Format, output: Path | None) -> str:
+    """A table for people, or for the programs that lay it out for them."""
+    if format == "latex":
+        return table.latex()
+    return table.markdown() if format == "markdown" else table.text(terminal=on_terminal(output))
 
 
 def paragraph(text: str) -> list[str]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gainful.cli.call import Call, bars, refuse_measures
+from gainful.cli.call import Call, bars, left_out, refuse_measures
+from gainful.cli.folders import refuse_if_occupied, write_collection
 from gainful.cli.output import (
     as_csv,
     as_json,
@@ -22,6 +20,8 @@ from gainful.cli.output import (
     note,
     on_terminal,
     paragraph,
+    printed,
+    table_text,
 )
 from gainful.cli.texts import with_groups, with_movers
 from gainful.errors import DataError, GainfulError
@@ -29,7 +29,6 @@ from gainful.results import plural
 
 if TYPE_CHECKING:
     from gainful.data.run import Run
-    from gainful.data.simulate.collection import Collection
 
 # The exit status that says: a run is worse.
 WORSE = 3
@@ -62,7 +61,7 @@ def evaluate(call: Call, *, per_topic: bool = False, groups: Path | None = None)
             text = as_json(content if per_topic else {key: content[key] for key in content if key != "scores"})
         case shape if per_topic:
             table = scores.topic_table()
-            text = table.latex() if shape == "latex" else table.text(terminal=on_terminal(output))
+            text = table_text(table, shape, output)
     call.show(scores, text)
     return 1 if scores.failed else 0
 
@@ -122,14 +121,14 @@ def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = Fals
     failures = found.worse(margin)["reason"].to_list() if fail_if_worse else []
     call.show(found, None if movers is None else with_movers(call, found, movers))
     if not fail_if_worse:
-        return 0
+        return left_out(found)
     for remark in found.assumed():
         note(f"note: {remark}")
     for reason in failures:
         note(f"fail: {reason}")
     if not failures:
         note(f"pass: {found.passed(margin)}")
-    return WORSE if failures else 0
+    return WORSE if failures else left_out(found)
 
 
 def _run_in(path: str, runs: tuple[str, ...]) -> str:
@@ -168,8 +167,8 @@ def explain(call: Call, *, topic: str | None = None) -> None:
             text = as_json({"measure": scores.measures[0], "run": scores.systems[0], "topics": rows})
         case "csv":
             text = as_csv(("query_id", "score"), table.frame.rows())
-        case "latex":
-            text = table.latex()
+        case "latex" | "markdown" as shape:
+            text = table_text(table, shape, output)
         case _:
             text = table.head(_MOST_TOPICS).text(terminal=on_terminal(output))
             if table.frame.height > _MOST_TOPICS:
@@ -177,6 +176,27 @@ def explain(call: Call, *, topic: str | None = None) -> None:
     emit(text, output)
     worst = shlex.quote(str(table.frame.row(0)[0]))
     note(f"To explain one of these topics, add --topic, such as: --topic {worst}")
+
+
+def check(call: Call, *, details: bool = False) -> int:
+    """Check files.
+
+    Parameters
+    ----------
+    files
+        Runs: files, folders, globs or archives. Judgments may come first: the first file is taken for them if it looks
+        like that (four fields per line, or a table with labels).
+    details
+        Show all that was found, where, and what to do about it, not only its kind.
+    """
+    if not call.files:
+        raise DataError("expected runs, and judgments before them if there are some, got none")
+    found = call.with_words(files=list(call.files)).result()
+    shape = chosen_format(call.shown["format"], call.shown["output"])
+    wanted = found.tables() if details else found.compact()
+    text = None if shape in ("csv", "json") else printed(found, shape, call.shown["output"], wanted)
+    call.show(found, text)
+    return 1 if found.errors else 0
 
 
 def report(call: Call, *, output: Path = Path("report.html")) -> None:
@@ -347,48 +367,3 @@ def simulate(call: Call, *, folder: Path) -> None:
     write_collection(collection, folder)
     note(str(collection))
     note(f"written to {folder}: qrels.txt, {plural(len(collection.runs), 'file')} in runs, collection.json")
-
-
-def refuse_if_occupied(folder: Path) -> None:
-    """Raise if there is anything at that place that writing would destroy."""
-    if folder.is_dir():
-        if os.path.samefile(folder, os.curdir):  # which is renamed in the end, and nobody can stay in what is gone
-            raise DataError(f"{folder}: expected a folder to be made, got the one you are in: name one inside of it")
-        if any(folder.iterdir()):
-            raise DataError(
-                f"{folder}: expected a new or empty folder, got one with files in it: name another, or remove it"
-            )
-    elif folder.exists():
-        raise DataError(f"{folder}: expected a new or empty folder, got a file: name another")
-
-
-def write_collection(collection: Collection, folder: Path) -> None:
-    """Write qrels, runs and settings: the folder appears with all of them, or not at all."""
-    from gainful.io.write import write_qrels, write_run
-
-    with _appearing(folder) as draft:
-        write_qrels(collection.qrels, draft / "qrels.txt")
-        (draft / "runs").mkdir()
-        for run in collection.runs:
-            write_run(run, draft / "runs" / f"{run.name}.txt")
-        (draft / "collection.json").write_text(as_json(collection.to_dict()), encoding="utf-8")
-
-
-@contextmanager
-def _appearing(folder: Path) -> Iterator[Path]:
-    """A folder beside the wanted one, renamed to it in the end, removed if anything goes wrong."""
-    wanted, folder = folder, folder.absolute()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = folder.with_name(f".{folder.name}-{os.getpid()}")
-    try:
-        draft.mkdir()
-    except OSError as error:
-        raise DataError(f"{wanted}: cannot be made: {error.strerror}") from None
-    try:
-        yield draft
-        if folder.exists():
-            folder.rmdir()  # raises if it has been filled meanwhile
-        draft.rename(folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise

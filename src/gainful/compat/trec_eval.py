@@ -22,13 +22,13 @@ from gainful.data.policies import Policies
 from gainful.data.pool import Judged
 from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import FloatArray, Rankings
-from gainful.data.run import LargeRun, RawRun, Run
+from gainful.data.run import LargeRun, RawRun, Run, UnreadRun
 from gainful.data.scores import FLOOR
 from gainful.errors import DataError, DuplicateError, PolicyError
 from gainful.io.compression import decompress_blocks, is_compressed
 from gainful.io.encoding import decode, from_utf8
 from gainful.io.files import is_standard_input, standard_input
-from gainful.io.read import iterate_runs, judgments
+from gainful.io.read import AnyRun, iterate_runs, judgments
 from gainful.io.text import RUN, is_text
 
 _TAIL = 1 << 16
@@ -285,8 +285,9 @@ def _last_tag(content: bytes) -> str:
     return ""
 
 
-def _one(runs: Iterator[Run | RawRun | LargeRun]) -> Iterator[Run | RawRun | LargeRun]:
+def _one(found: Iterator[AnyRun]) -> Iterator[Run | RawRun | LargeRun]:
     """The only run."""
+    runs = (run for run in found if not isinstance(run, UnreadRun))  # what lies beside it and is none
     yield next(runs)
     for other in runs:
         raise DataError(f"expected one run, got several, {other.name!r} among them")

@@ -20,11 +20,13 @@ from gainful.data.pool import Judged, Pool
 from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments, Names, Rankings
 from gainful.data.run import LargeRun, RawRun, Run, UnreadRun, check_name
-from gainful.errors import DataError, DuplicateError, PolicyError, setting
-from gainful.results import Note
+from gainful.errors import DataError, DuplicateError, PolicyError, mention_keep_going, setting
+from gainful.results import Note, listed
 
 # Pieces of a large run that are joined at the same time, at most.
 _AHEAD = min(os.cpu_count() or 1, 8)
+# Files that are no runs and are named.
+_MOST_STRAYS = 10
 
 
 class _ScatteredError(Exception):
@@ -54,6 +56,7 @@ def align(
     rules = Rules(judged, policies, policies.ties == "trec" and not exact, documents, scores or documents == np.inf)
     joined: dict[str, Joined] = {}
     failed: list[tuple[str, str]] = []
+    strays: list[tuple[str, str]] = []
     notes: list[Note] = []
     with ExitStack() as stack:
         started: list[ThreadPoolExecutor] = []
@@ -65,7 +68,7 @@ def align(
 
         for run in runs:
             if isinstance(run, UnreadRun):
-                failed.append((run.source, run.reason))
+                (failed if run.is_run else strays).append((run.source, run.reason))
                 continue
             try:
                 check_name(run.name, joined)
@@ -76,13 +79,19 @@ def align(
                 check_missing(run.name, judged.topics, found.counts > 0, policies)
             except (DataError, PolicyError) as error:
                 if not keep_going:
+                    if joined and isinstance(error, DataError):
+                        mention_keep_going(error)
                     raise
                 failed.append((run.source or repr(run.name), str(error)))
                 continue
+            if not isinstance(run, LargeRun) and run.doubtful and not found.counts.any():
+                strays.append((run.source, "settings, since none of its topics is judged"))
+                continue
             joined[run.name] = found
             notes += run.notes
-    if not joined and not failed:
+    if not joined and not failed and not strays:
         raise DataError("expected at least one run, got none")
+    notes += stray_notes(strays)
     return _assemble(rules, joined, failed, notes)
 
 
@@ -263,6 +272,15 @@ def check_missing(name: str, topics: Sequence[str], present: BoolArray, policies
             f"({some(absent)}): use {setting('missing', 'empty')} or {setting('missing', 'skip')} to score it all the "
             "same."
         )
+
+
+def stray_notes(strays: Sequence[tuple[str, str]]) -> list[Note]:
+    """What files that are no runs are instead."""
+    if not strays:
+        return []
+    named = [f"{source} ({what})" for source, what in strays]
+    files = "1 file that is no run" if len(strays) == 1 else f"{len(strays)} files that are no runs"
+    return [Note("no-run", strays[0][0], f"Left out {files}: {listed(named, _MOST_STRAYS)}.")]
 
 
 def some(names: Sequence[str], most: int = 5) -> str:

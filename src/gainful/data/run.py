@@ -52,12 +52,15 @@ class Run:
         The file it came from, for messages; nothing if it came from none, or not alone.
     notes
         What its reader noticed that changes how its scores must be read.
+    doubtful
+        Whether it may be no run at all, which is so if none of its topics is judged: settings written as JSON, say.
     """
 
     frame: pl.DataFrame
     name: str = "run"
     source: str = ""
     notes: tuple[Note, ...] = ()
+    doubtful: bool = False
 
     def __post_init__(self) -> None:
         check_columns(self.frame, schema_of(SCORES), f"run {self.name!r}")
@@ -86,11 +89,12 @@ class RawRun:
     # As for `Run`.
     source: str = ""
     notes: tuple[Note, ...] = ()
+    doubtful: bool = False
     entry: str = ""  # as for `UnreadRun`
 
     def read(self) -> Run:
         """The run, with its rows."""
-        return Run(self.rows(), self.name, self.source, self.notes)
+        return Run(self.rows(), self.name, self.source, self.notes, self.doubtful)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,10 +119,11 @@ class LargeRun:
 
 @dataclass(frozen=True, slots=True)
 class UnreadRun:
-    """A run, or several, that could not be read."""
+    """A run, or several, that could not be read; or a file that is no run and was found beside some."""
 
     source: str  # what the user called it
-    reason: str
+    reason: str  # why it could not be read, or what it is instead
+    is_run: bool = True
 
 
 def check_unchanged(before: os.stat_result, file: int, where: str) -> None:

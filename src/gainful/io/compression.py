@@ -120,7 +120,7 @@ def _refusing_damage(name: str, where: str) -> Iterator[None]:
         reason = str(error).strip().rstrip(".")
         if not reason or "end-of-stream" in reason:  # what is said about it depends on how much was read at once
             reason = "the end is missing"
-        raise DataError(f"{where}: damaged {name} file: {reason}") from None
+        raise DataError(f"{where}: damaged {name} file: {reason}", remedy="Pack or copy the file again.") from None
 
 
 def _unpacked_once(content: bytes, where: str) -> bytes:

@@ -29,7 +29,7 @@ from gainful.io.tables import (
     read_parquet,
     read_separated,
 )
-from gainful.io.text import BOM, LARGE, QRELS, RUN, Layout, is_text, read_text
+from gainful.io.text import BOM, EMPTY, LARGE, QRELS, RUN, Layout, is_text, read_text
 
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
@@ -77,7 +77,7 @@ class Content:
         """Its rows."""
         if self.format is None:
             got = "nothing" if self.where == STDIN else "an empty file"
-            raise DataError(f"{self.where}: expected {layout.what}, got {got}")
+            raise DataError(f"{self.where}: expected {layout.what}, got {got}", remedy=EMPTY)
         if self.format == "text" and layout is QRELS and is_sampled(self.data):
             return read_sampled(self.data, self.where)
         if self.format == "text":
@@ -91,7 +91,7 @@ class Content:
 
 def load(path: Path | RemoteFile) -> Content:
     """What is in a file."""
-    return _unpacked(path.read() if isinstance(path, RemoteFile) else read_bytes(path), path)
+    return unpacked(path.read() if isinstance(path, RemoteFile) else read_bytes(path), path)
 
 
 def is_standard_input(source: object) -> TypeGuard[str]:
@@ -108,12 +108,13 @@ def standard_input() -> Content:
         raise DataError(f"{STDIN}: read already; give '-' for one of the inputs only, and files for the others")
     _read_already.add(stream)
     try:
-        return _unpacked(stream.read(), Path(STDIN))
+        return unpacked(stream.read(), Path(STDIN))
     except OSError as error:
         raise DataError(f"{STDIN}: cannot be read: {error.strerror or error}") from None
 
 
-def _unpacked(content: bytes, path: Path | RemoteFile) -> Content:
+def unpacked(content: bytes, path: Path | RemoteFile) -> Content:
+    """What these bytes of a file are, unpacked."""
     where = str(path)
     if is_compressed(content[:HEAD]):
         content = decompress(content, where)

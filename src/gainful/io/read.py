@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import platform
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path, PurePath
-from typing import TypeAlias, overload
+from pathlib import Path
+from typing import TypeAlias
 
 from gainful import _polars as pl
 from gainful._core import native
 from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.run import LargeRun, RawRun, Run, TextFile, UnreadRun, check_name
-from gainful.errors import DataError
+from gainful.errors import DataError, mention_keep_going
+from gainful.io.archives import Member
 from gainful.io.chunks import ahead, large_runs
-from gainful.io.compression import split_compression
-from gainful.io.dataset import dataset_runs, is_dataset, natural
-from gainful.io.encoding import id_text
-from gainful.io.files import (
-    ARROW_SUFFIXES,
-    JSONL_SUFFIXES,
-    Content,
-    is_standard_input,
-    load,
-    standard_input,
-    text_file,
-)
+from gainful.io.dataset import dataset_runs, is_dataset
+from gainful.io.files import HEAD, Content, is_standard_input, load, standard_input, text_file, unpacked
 from gainful.io.objects import is_record, is_table, read_object
 from gainful.io.ranks import LOOKED_AT, rank_notes
-from gainful.io.remote import RemoteFile, is_url, remote_files
+from gainful.io.remote import RemoteFile, is_url
+from gainful.io.sources import Found, Selection, file_name, find_files, find_remote_files, names_of
+from gainful.io.strays import is_doubtful, stray, stray_file
 from gainful.io.text import QRELS, RUN
 
 AnyRun: TypeAlias = Run | RawRun | LargeRun | UnreadRun
 
 _NONE = "expected at least one run, got none"
-_TEXT_SUFFIXES = (".txt", ".run", ".trec", ".res")
-_FORMAT_SUFFIXES = (*_TEXT_SUFFIXES, ".csv", ".tsv", ".json", ".parquet", *ARROW_SUFFIXES, *JSONL_SUFFIXES)
+_ALL = Selection()
 
 
 def read_qrels(source: object) -> Qrels:
@@ -164,6 +154,8 @@ def read_runs(source: object) -> list[Run]:
     """
     runs: dict[str, Run] = {}
     for run in iterate_runs(source):
+        if isinstance(run, UnreadRun):  # what is no run and was only found beside some
+            continue
         check_name(run.name, runs)
         runs[run.name] = _whole(run)
     if not runs:
@@ -183,6 +175,8 @@ class Entry:
     path: str | None  # where the file is, for a process in another folder; None for an object
     name: str | None
     default: str  # what to call its run if no name was given and it says none itself
+    searched: bool = False  # whether it was found beside others; else its name was given
+    stray: str | None = None  # what it is, if it was found and is no run
 
     def __str__(self) -> str:
         known = self.path is not None or isinstance(self.source, RemoteFile)
@@ -190,47 +184,80 @@ class Entry:
 
     def found(self) -> object:
         """The source, by the name it was given if that leads there from here."""
-        if self.path is None or self.path == os.path.abspath(str(self.source)):
+        given = self.source.archive if isinstance(self.source, Member) else self.source
+        if self.path is None or self.path == os.path.abspath(str(given)):
             return self.source
         if not os.path.exists(self.path):
             raise DataError(
                 f"{self.path}: expected every worker to see the files under the same names as this process does, got "
                 f"one that does not, on {platform.node()}"
             )
-        return Path(self.path)
+        return replace(self.source, archive=Path(self.path)) if isinstance(self.source, Member) else Path(self.path)
 
-    def read(self, *, raw: bool) -> list[Run | RawRun | LargeRun]:
+    def read(self, *, raw: bool) -> list[AnyRun]:
         """Its runs; those of large files are still to be read, and so are, if `raw`, those for the compiled core."""
+        if self.stray is not None:
+            return [UnreadRun(str(self), self.stray, is_run=False)]
+        source = self.found()
+        if isinstance(source, Member):
+            source = unpacked(source.read(), source.place)
+            if (what := stray(source.data[:HEAD], Path(source.where))) is not None:
+                return [UnreadRun(str(self), what, is_run=False)]
+        if isinstance(source, RemoteFile) and self.searched and (what := stray_file(source)) is not None:
+            return [UnreadRun(str(self), what, is_run=False)]
         if self.name is not None:
-            return [_read_one(self.found(), self.name, raw=raw)]
-        return _read_several(self.found(), self.default, raw=raw)
+            return [_read_one(source, self.name, raw=raw)]
+        runs = _read_several(source, self.default, raw=raw)
+        if self.searched and is_doubtful(Path(str(self.source))):
+            return [replace(run, doubtful=True) for run in runs if not isinstance(run, LargeRun)]
+        return [*runs]
 
 
-def entries_of(source: object) -> list[Entry]:
+def entries_of(source: object, selection: Selection = _ALL) -> list[Entry]:
     """What holds the runs, file by file, as `read_runs` goes through it."""
+    if isinstance(source, list) and source and all(isinstance(one, Entry) for one in source):
+        return source
     # One run of no topics, or no runs: who writes this has lost some.
-    found = [] if isinstance(source, Mapping) and not source else _expand(source)
+    found = [] if isinstance(source, Mapping) and not source else _expand(source, selection)
     if not found:
-        raise DataError(_NONE)
+        raise DataError(_NONE if selection == _ALL else f"{_NONE} that the patterns admit")
+    searched = [isinstance(one, Found) and one.searched for _, one in found]
     # What gives its rows but once can neither be sent elsewhere nor be read again.
-    found = [(name, list(one) if isinstance(one, Iterator) else one) for name, one in found]
+    given = [
+        (name, one.file if isinstance(one, Found) else list(one) if isinstance(one, Iterator) else one)
+        for name, one in found
+    ]
+    strays = [
+        stray_file(one) if beside and isinstance(one, Path) else None
+        for (_, one), beside in zip(given, searched, strict=True)
+    ]
+    if all(what is not None for what in strays):
+        more = (
+            f"; {plural(len(given) - 1, 'other file')} {'is' if len(given) == 2 else 'are'} none either"
+            if len(given) > 1
+            else ""
+        )
+        raise DataError(f"{given[0][1]}: expected a run, got {strays[0]}{more}")
+    defaults = _default_names([pair for pair, what in zip(given, strays, strict=True) if what is None])
     return [
-        Entry(one, os.path.abspath(one) if isinstance(one, Path) else None, name, default)
-        for (name, one), default in zip(found, _default_names(found), strict=True)
+        Entry(one, _absolute(one), name, next(defaults) if what is None else "", beside, what)
+        for (name, one), beside, what in zip(given, searched, strays, strict=True)
     ]
 
 
-@overload
-def iterate_runs(source: object, *, raw: bool = False) -> Iterator[Run | RawRun | LargeRun]: ...
-@overload
-def iterate_runs(source: object, *, keep_going: bool, raw: bool = False) -> Iterator[AnyRun]: ...
+def _absolute(source: object) -> str | None:
+    file = source.archive if isinstance(source, Member) else source
+    return os.path.abspath(file) if isinstance(file, Path) else None
+
+
 def iterate_runs(source: object, *, keep_going: bool = False, raw: bool = False) -> Iterator[AnyRun]:
     """Read runs one after another, a few ahead: what `read_runs` does, without holding all of them.
 
     The first files are being read when this returns, so that the caller can do something else meanwhile; large ones are
     still to be read, chunk by chunk. An iterator of runs is passed through as it goes. Whether names are
-    different is for the caller to check; `align` does. With `keep_going`, what cannot be read is an `UnreadRun`. If
-    `raw`, what the compiled core can read is left as it was given; what is wrong with it is said by who reads it.
+    different is for the caller to check; `align` does. What is no run and was only found beside some is an `UnreadRun`;
+    with `keep_going`, so is what cannot be read. If `raw`, what the compiled core can read is left as it was given;
+    what is wrong with it is said by who reads it.
     """
     if isinstance(source, Iterator):
         first = next(source, None)
@@ -256,30 +283,39 @@ def read_entries(
     return (run for entry, done in reading for run in _runs(entry, done.result, keep_going=keep_going))
 
 
-def _runs(entry: Entry, read: Callable[[], list[Run | RawRun | LargeRun]], *, keep_going: bool) -> Sequence[AnyRun]:
-    if not keep_going:
-        return read()
+def _runs(entry: Entry, read: Callable[[], list[AnyRun]], *, keep_going: bool) -> Sequence[AnyRun]:
     try:
-        return [replace(run, entry=str(entry)) if isinstance(run, RawRun) else run for run in read()]
+        runs = read()
     except DataError as error:
+        if not keep_going:
+            if entry.searched:
+                mention_keep_going(error)
+            raise
         return [UnreadRun(str(entry), str(error))]
+    if not keep_going:
+        return runs
+    return [replace(run, entry=str(entry)) if isinstance(run, RawRun) else run for run in runs]
 
 
-def _expand(source: object) -> list[tuple[str | None, object]]:
+def _expand(source: object, selection: Selection) -> list[tuple[str | None, object]]:
     """Runs to be read, with their names as far as they were given."""
     if is_standard_input(source):
         return [(None, standard_input())]
     if is_url(source):
-        return [(None, file) for file in sorted(remote_files(source), key=natural)]
+        return [(None, found) for found in find_remote_files(source, selection)]
     if isinstance(source, str | os.PathLike):
-        return [(None, path) for path in _find_files(Path(source))]
+        return [(None, found) for found in find_files(Path(source), selection)]
     if isinstance(source, Mapping) and not _is_one_run(source):
         return [(str(name), standard_input() if is_standard_input(run) else run) for name, run in source.items()]
     if isinstance(source, Iterable) and not (
         isinstance(source, Mapping | Run | RawRun | LargeRun | bytes | bytearray) or is_table(source)
     ):
         items = list(source)
-        return [(None, items)] if items and is_record(items[0]) else [run for item in items for run in _expand(item)]
+        return (
+            [(None, items)]
+            if items and is_record(items[0])
+            else [run for item in items for run in _expand(item, selection)]
+        )
     return [(None, source)]
 
 
@@ -299,72 +335,26 @@ def _file(source: str | os.PathLike[str]) -> Path | RemoteFile:
     return RemoteFile(source) if is_url(source) else Path(source)
 
 
-def _find_files(path: Path) -> list[Path]:
-    """Files and data sets."""
-    if is_dataset(path):
-        return [path]
-    if os.path.isdir(path):
-        try:
-            found = [file for file in path.iterdir() if not file.name.startswith(".") and _may_be_run(file)]
-        except OSError as error:
-            raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-        if not found:
-            raise DataError(f"{path}: expected a folder of runs, got one without files")
-    elif os.path.exists(path) or not glob.has_magic(str(path)):
-        found = [path]
-    else:
-        found = [file for file in map(Path, glob.glob(str(path), recursive=True)) if _may_be_run(file)]
-        sets = {file for file in found if os.path.isdir(file)}
-        found = [file for file in found if sets.isdisjoint(file.parents)]
-        if not found:
-            raise DataError(f"{path}: no file matches")
-    return sorted(found, key=natural)
-
-
-def _may_be_run(path: Path) -> bool:
-    return os.path.isfile(path) or is_dataset(path)
-
-
 def _run_name(source: object) -> str:
     """What to call a run that has no name, by where it came from."""
-    if isinstance(source, RemoteFile):
-        return file_name(source.path)
-    if not isinstance(source, Path):
-        return "stdin" if isinstance(source, Content) else "run"
-    return file_name(source)
+    if isinstance(source, Path | RemoteFile):
+        return file_name(source.path if isinstance(source, RemoteFile) else source)
+    return "stdin" if isinstance(source, Content) else "run"
 
 
-def file_name(path: PurePath) -> str:
-    """The name of a file without the endings that say how it was written."""
-    base, _ = split_compression(path)
-    return id_text((base.stem if base.suffix.lower() in _FORMAT_SUFFIXES else base.name) or path.name)
-
-
-def _default_names(entries: list[tuple[str | None, object]]) -> list[str]:
+def _default_names(entries: list[tuple[str | None, object]]) -> Iterator[str]:
     """Names for runs without any; those of files are told apart by their folders where they must be."""
-    defaults = []
-    paths = [source.absolute() for name, source in entries if name is None and isinstance(source, Path)]
-    same = Counter(_run_name(path) for path in paths)
-    own_names = Path | RemoteFile | Content | Run | RawRun | LargeRun
+    places = [source.place if isinstance(source, Member) else source for name, source in entries if name is None]
+    of_files = iter(names_of([place for place in places if isinstance(place, Path)]))
+    own_names = Path | Member | RemoteFile | Content | Run | RawRun | LargeRun
     others = sum(name is None and not isinstance(source, own_names) for name, source in entries)
-    for position, (_, source) in enumerate(entries, 1):
-        default = _run_name(source)
-        if isinstance(source, Path):
-            if same[default] > 1:
-                default = _with_folders(source.absolute(), [path for path in paths if _run_name(path) == default])
+    for position, (name, source) in enumerate(entries, 1):
+        if isinstance(source, Path | Member):
+            yield next(of_files) if name is None else name
         elif others > 1 and not isinstance(source, Content | RemoteFile):
-            default = f"run{position}"
-        defaults.append(default)
-    return defaults
-
-
-def _with_folders(path: Path, rivals: list[Path]) -> str:
-    """Name with as many of the folders above as tell it from its rivals."""
-    for depth in range(1, len(path.parts)):
-        folders = path.parts[-1 - depth : -1]
-        if sum(rival.parts[-1 - depth : -1] == folders for rival in rivals) == 1:
-            return "/".join((*folders, _run_name(path)))
-    return _run_name(path)
+            yield f"run{position}"
+        else:
+            yield _run_name(source)
 
 
 def _read_several(source: object, name: str, *, raw: bool) -> list[Run | RawRun | LargeRun]:

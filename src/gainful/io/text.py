@@ -30,6 +30,7 @@ from gainful.io.encoding import to_utf8
 
 # From this size on it pays to parse a text in parts.
 LARGE = 1 << 23
+EMPTY = "Write the file again, or leave it out."
 
 _SLICE = 1 << 18
 _SLICES = 4
@@ -41,6 +42,7 @@ _PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x1f\x8b", b"(\xb5")
 # The first byte of the characters that gainful.io.encoding keeps for itself.
 _RESERVED_LEAD = 0xF4
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
+_WRITE = {False: "Write each line as: {}, with no blank inside a field.", True: "Write a finite number in this field."}
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 
@@ -89,7 +91,7 @@ def read_text(content: bytes, layout: Layout, where: str) -> pl.DataFrame:
 
 def no_data(layout: Layout, where: str) -> NoReturn:
     """Refuse a text of nothing but blank lines and comments."""
-    raise DataError(f"{where}: expected {layout.what}, got no line with data")
+    raise DataError(f"{where}: expected {layout.what}, got no line with data", remedy=EMPTY)
 
 
 def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
@@ -217,8 +219,14 @@ def _count_blanks(text: npt.NDArray[np.int8 | np.uint8], separator: str, last: s
     return blanks, ends
 
 
-def _read_any(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
-    """Frame of lines with anything unusual in them, or the error that says what is wrong."""
+def read_fields(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
+    """Frame of all fields of each line of a whole text, the value as a number and the others as they are written."""
+    return _read_any(data, layout, where, columns=layout.columns)
+
+
+def _read_any(data: bytes, layout: Layout, where: str, before: int = 0, columns: tuple[str, ...] = ()) -> pl.DataFrame:
+    """Frame of lines with anything unusual in them, or the error that says what is wrong; with these columns."""
+    columns = columns or layout.kept
     if b"\0" in data:
         raise _first_bad_line(data, layout, where, "NUL bytes", before)
     try:
@@ -226,7 +234,7 @@ def _read_any(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.Da
     except DataError as error:
         raise _first_bad_line(data, layout, where, str(error), before) from None
     if not plain:
-        return pl.DataFrame(schema={column: _dtype(column, layout) for column in layout.kept})
+        return pl.DataFrame(schema={column: _dtype(column, layout) for column in columns})
     try:
         # With all columns read, polars does complain about superfluous fields; missing ones are null.
         # A mark that comes after blank lines is part of an id, but not to polars.
@@ -236,7 +244,7 @@ def _read_any(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.Da
         raise _first_bad_line(data, layout, where, str(error), before) from None
     if any(frame.null_count().row(0)) or not frame[layout.value].is_finite().all():
         raise _first_bad_line(data, layout, where, "missing values", before)
-    return frame.select(layout.kept)
+    return frame.select(columns)
 
 
 def _to_plain(data: bytes) -> bytes:
@@ -257,7 +265,8 @@ def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str, before
     first = not before  # of the lines with data
     for number, line in enumerate(data.removeprefix(b"" if before else BOM).split(b"\n"), before + 1):
         if b"\0" in line:
-            return DataError(f"{where}:{number}: expected text, got a NUL byte (is this UTF-16, or a binary file?)")
+            message = f"{where}:{number}: expected text, got a NUL byte (is this UTF-16, or a binary file?)"
+            return DataError(message, remedy="Write the file as text in UTF-8.")
         try:
             to_utf8(line, where, number - 1)
         except DataError as error:
@@ -267,7 +276,8 @@ def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str, before
             continue
         if problem := _problem(fields, layout):
             hint = _swapped(fields, layout) if first else ""
-            return DataError(f"{where}:{number}: expected {problem}: {shorten(line)!r}{hint}")
+            remedy = _WRITE[len(fields) == len(layout.fields)].format(" ".join(layout.fields))
+            return DataError(f"{where}:{number}: expected {problem}: {shorten(line)!r}{hint}", remedy=remedy)
         first = False
     return DataError(f"{where}: cannot be read as {layout.what}: {reason}")
 
@@ -284,9 +294,9 @@ def _problem(fields: list[bytes], layout: Layout) -> str | None:
     return f"{wanted}, got {shorten(value)!r}"
 
 
-def is_text(line: bytes) -> bool:
-    """Whether a line is one of TREC text, be it of a run or of qrels."""
-    return any(_problem(line.split(), layout) is None for layout in (QRELS, RUN))
+def is_text(line: bytes, *layouts: Layout) -> bool:
+    """Whether a line is one of TREC text, be it of a run or of qrels, or of one of these layouts."""
+    return any(_problem(line.split(), layout) is None for layout in layouts or (QRELS, RUN))
 
 
 def _swapped(fields: list[bytes], layout: Layout) -> str:

@@ -77,7 +77,7 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
         job = Job(qrels=judged, measures=chosen, policies=policies, keep_going=keep_going)
         part = score_all(work, job, runs) if reading is None else score_runs(job, reading)
     if not part.systems:
-        raise DataError(part.failed[0][1])
+        raise DataError(part.failed[0][1] if part.failed else part.notes[0].text)
     scores = finished(part, chosen, policies, spellings=spellings)
     warn(scores.run_notes)
     return scores

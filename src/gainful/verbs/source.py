@@ -138,7 +138,7 @@ def align(
     reading = iterate_runs(runs, keep_going=keep_going, raw=not documents and not scores)
     rankings = join(judgments(qrels), reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
     if not rankings.systems:
-        raise DataError(rankings.failed[0][1])
+        raise DataError(rankings.failed[0][1] if rankings.failed else rankings.run_notes[0].text)
     warn(notes_of(rankings))
     return rankings
 

@@ -285,7 +285,7 @@ class TestKindness:
     def test_a_name_that_says_nothing_is_refused(self, gainful, tmp_path):
         path = tmp_path / "x.parquet"
         status, _, err = gainful("evaluate", QRELS, A, "-o", path)
-        expected = "expected a name that ends in .txt, .csv, .json, .tex, or --format to say what to write"
+        expected = "expected a name that ends in .txt, .csv, .json, .tex, .md, or --format to say what to write"
         assert (status, err) == (1, f"gainful: error: {path}: {expected}\n")
         assert not path.exists()
 

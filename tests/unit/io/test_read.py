@@ -333,7 +333,7 @@ class TestEntries:
     def test_files(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         for name in ("run10.txt", "run2.txt.gz"):
-            (tmp_path / name).write_text("x")
+            (tmp_path / name).write_text("1 Q0 a 1 2 t\n")
         found = entries_of("*.*")
         assert [str(entry) for entry in found] == ["run2.txt.gz", "run10.txt"]
         assert [entry.default for entry in found] == ["run2", "run10"]

@@ -14,7 +14,8 @@ from gainful.analyses.judges.result import Judges
 from gainful.data.complete import complete_matrices, gap_notes
 from gainful.data.qrels import Qrels
 from gainful.errors import DataError
-from gainful.io.read import file_name, read_qrels
+from gainful.io.read import read_qrels
+from gainful.io.sources import file_name
 from gainful.progress import track
 from gainful.results import Note, Settings, plural
 from gainful.stats.resample import check_resamples, generator

@@ -1,0 +1,150 @@
+"""Tar and zip archives of runs: members are read one at a time, and nothing is unpacked to disk."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from threading import Lock
+
+from gainful.errors import DataError
+
+# What an archive may hold: bytes of a member, unpacked, and members.
+LARGEST, MOST = 1 << 31, 100_000
+# Bytes of members that are kept because one further on was asked for first.
+_KEPT = 1 << 26
+_TAR_SUFFIXES = (".tar", ".tgz", ".tbz2", ".txz", ".tar.gz", ".tar.bz2", ".tar.xz")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file in an archive."""
+
+    archive: Path
+    name: str
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+    @property
+    def place(self) -> Path:
+        """Where it would be if the archive were a folder."""
+        return self.archive / self.name
+
+    def read(self) -> bytes:
+        """All of it."""
+        with _refusing_damage(self.archive):
+            if _is_zip(self.archive):
+                import zipfile
+
+                with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as file:
+                    content = file.read(LARGEST + 1)
+                    if len(content) > LARGEST:
+                        raise _too_large(self.place)
+                    return content
+            status = self.archive.stat()
+            return _tar(os.path.abspath(self.archive), status.st_size, status.st_mtime_ns).read(self.name)
+
+
+def is_archive(path: Path) -> bool:
+    """Whether this is a tar or zip archive, by its name and its content."""
+    if not path.name.lower().endswith(_TAR_SUFFIXES) or not path.is_file():
+        return _is_zip(path)
+    import tarfile
+
+    try:
+        return tarfile.is_tarfile(path)
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
+        return False
+
+
+def members_of(path: Path) -> list[Member]:
+    """The files in an archive; hidden ones, folders, links and all else are left alone."""
+    with _refusing_damage(path):
+        if _is_zip(path):
+            import zipfile
+
+            with zipfile.ZipFile(path) as archive:
+                sizes = {one.filename: one.file_size for one in archive.infolist() if not one.is_dir()}
+        else:
+            status = path.stat()
+            sizes = _tar(os.path.abspath(path), status.st_size, status.st_mtime_ns).sizes()
+        if len(sizes) > MOST:
+            raise DataError(f"{path}: expected at most {MOST} files in an archive, got {len(sizes)}; unpack it first")
+        for name, size in sizes.items():
+            if size > LARGEST:
+                raise _too_large(path / name)
+    return [Member(path, name) for name in sizes if not _is_hidden(name)]
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts if part != ".")
+
+
+def _is_zip(path: Path) -> bool:
+    if path.suffix.lower() != ".zip":
+        return False
+    import zipfile
+
+    return zipfile.is_zipfile(path)
+
+
+def _too_large(place: Path) -> DataError:
+    return DataError(f"{place}: expected at most {LARGEST >> 30} GiB per file in an archive, got more; unpack it first")
+
+
+class _Tar:
+    """An open tar archive; one that is compressed can only be gone through from its start."""
+
+    def __init__(self, path: str) -> None:
+        import tarfile
+
+        self._file = tarfile.open(path, "r:*")  # noqa: SIM115 (open as long as members are asked for)
+        self._members = {one.name: one for one in self._file if one.isreg()}
+        self._order = list(self._members)
+        self._place = {name: at for at, name in enumerate(self._order)}
+        self._next = 0
+        self._kept: dict[str, bytes] = {}
+        self._lock = Lock()
+
+    def sizes(self) -> dict[str, int]:
+        return {name: one.size for name, one in self._members.items()}
+
+    def read(self, name: str) -> bytes:
+        with self._lock:
+            if name in self._kept:
+                return self._kept.pop(name)
+            # Threads ask for members in about their order; to go back would be to begin anew.
+            at = self._place[name]
+            for passed in self._order[self._next : at]:
+                if self._members[passed].size + sum(map(len, self._kept.values())) <= _KEPT:
+                    self._kept[passed] = self._extract(passed)
+            self._next = max(self._next, at + 1)
+            return self._extract(name)
+
+    def _extract(self, name: str) -> bytes:
+        file = self._file.extractfile(self._members[name])
+        return b"" if file is None else file.read()
+
+
+@lru_cache(maxsize=4)
+def _tar(path: str, size: int, changed: int) -> _Tar:
+    """The archive, as long as it stays what it is."""
+    return _Tar(path)
+
+
+@contextmanager
+def _refusing_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except DataError:
+        raise
+    except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed in a way that Python does not know
+        raise DataError(f"{path}: cannot be read: {error}; unpack it first") from None
+    except Exception as error:  # tarfile and zipfile let through whatever their parts raise
+        raise DataError(f"{path}: damaged archive: {str(error).strip() or 'the end is missing'}") from None
