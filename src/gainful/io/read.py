@@ -232,11 +232,7 @@ def entries_of(source: object, selection: Selection = _ALL) -> list[Entry]:
         for (_, one), beside in zip(given, searched, strict=True)
     ]
     if all(what is not None for what in strays):
-        more = (
-            f"; {plural(len(given) - 1, 'other file')} {'is' if len(given) == 2 else 'are'} none either"
-            if len(given) > 1
-            else ""
-        )
+        more = f"; none of the {len(given)} files is one" if len(given) > 1 else ""
         raise DataError(f"{given[0][1]}: expected a run, got {strays[0]}{more}")
     defaults = _default_names([pair for pair, what in zip(given, strays, strict=True) if what is None])
     return [
