@@ -194,7 +194,9 @@ def _assemble(rules: Rules, runs: dict[str, Joined], failed: list[tuple[str, str
     judged, policies, joined = rules.judged, rules.policies, list(runs.values())
     hits = [found for run in joined for found in run.hits]
     first_row = [at * len(judged.topics) for at, run in enumerate(joined) for _ in run.hits]
-    row = _concatenate([found.topic + first for found, first in zip(hits, first_row, strict=True)])
+    row = _concatenate(
+        [found.topic + first if first else found.topic for found, first in zip(hits, first_row, strict=True)]
+    )
     rank = _concatenate([h.rank for h in hits])
     document = _concatenate([h.document for h in hits])
     order = _row_order(row, rank)
@@ -222,7 +224,7 @@ def _assemble(rules: Rules, runs: dict[str, Joined], failed: list[tuple[str, str
         pool_docs=Names(lambda: judged.doc),
         pool_stratum=judged.stratum,
         pool_inclusion=judged.inclusion,
-        tied=np.concatenate([np.zeros(0), *(run.tied for run in joined)]),
+        tied=joined[0].tied if len(joined) == 1 else np.concatenate([np.zeros(0), *(run.tied for run in joined)]),
         stranger=tuple(run.stranger for run in joined),
         failed=tuple(failed),
         run_notes=tuple(notes),
@@ -252,7 +254,7 @@ def _listed(parts: list[tuple[ListedDocuments, int]]) -> ListedDocuments:
 
 
 def _concatenate(parts: list[IntArray]) -> IntArray:
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def _row_order(row: IntArray, rank: IntArray) -> IntArray | slice:

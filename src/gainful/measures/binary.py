@@ -160,7 +160,7 @@ def average_precision(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1
     AP@k = (1/R)·Σ over relevant documents at rank r ≤ k of P@r; one that is not found adds 0. Undefined if R = 0.
     """
     relevant = rankings.relevant(rel)
-    found = np.flatnonzero(relevant & within(rankings, cutoff))
+    found = np.flatnonzero(relevant if cutoff is None else relevant & within(rankings, cutoff))
     precise = (rankings.count_before(relevant, found) + 1) / rankings.rank[found]
     return ratio(rankings.sum(precise, found), relevant_in_pool(rankings, rel))
 

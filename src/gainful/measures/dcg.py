@@ -182,7 +182,8 @@ def ndcg(
     if norm == "zero":
         value = np.maximum(value, 0.0)
     value = _tamed(value)
-    weight = _tamed(discounts(discount, depth(rankings), cutoff, base))
+    weight = discounts(discount, depth(rankings), cutoff, base)
+    weight = weight if isinstance(discount, str) else _tamed(weight)  # those with a name are at most 1
     achieved = rankings.sum(rankings.of_grade(value) * rankings.weights(weight))
     ideal, worst = _bounds(rankings, value, weight, norm)
     span = rankings.per_row(_span(rankings, value, weight, norm, ideal - worst))
