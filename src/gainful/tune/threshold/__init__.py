@@ -100,9 +100,9 @@ def fit(
 
     The interval of the threshold is that of the thresholds chosen from resampled topics. The interval of the gain is
     for the chosen threshold, which has seen these topics; the held-out gain is for thresholds that have not. Its
-    interval is of an expected gain: of choosing a threshold on as many topics as are in all folds but one and cutting
-    new topics at it, on average over both. It is Student's, corrected for skewness (Hall 1992), with the variance and
-    the skewness of a topic's gain at the thresholds that the resampled topics choose, averaged over these.
+    interval is of the gain that the chosen threshold can be expected to have on new topics. It is Student's, corrected
+    for skewness (Hall 1992), with the variance and the skewness of a topic's gain at the thresholds that the resampled
+    topics choose, averaged over these.
 
     risk: with R̂ the mean over n topics of (forbidden in the first k)/k, the thresholds with (n·R̂ + 1)/(n + 1) ≤ risk
     (and all above them) are allowed, and the best of them is chosen (Angelopoulos et al., Conformal risk control,

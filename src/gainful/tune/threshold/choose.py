@@ -91,8 +91,8 @@ def bootstrap(rule: Rule, gain: FloatArray, *, resamples: int, seed: int) -> tup
 class HeldOut:
     """What a threshold is worth on topics that it was not chosen from.
 
-    The interval is of the expected gain: of what choosing a threshold on as many topics as are in all folds but one,
-    and cutting other topics at it, gains on average over both.
+    The interval is of the gain to expect on new topics from the threshold that was chosen. As one of what is gained by
+    choosing thresholds on other such topics, it is too narrow where most of those choices are to cut nothing.
     """
 
     gain: float  # the mean gain over no filter
