@@ -366,4 +366,6 @@ def simulate(call: Call, *, folder: Path) -> None:
     collection = call.function(**call.own)
     write_collection(collection, folder)
     note(str(collection))
+    for line in collection.likeness():
+        note(f"note: {line}")
     note(f"written to {folder}: qrels.txt, {plural(len(collection.runs), 'file')} in runs, collection.json")

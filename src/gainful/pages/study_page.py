@@ -12,7 +12,7 @@ from gainful import studies
 from gainful._version import __version__
 from gainful.pages.page import shell
 from gainful.pages.result import need_packages
-from gainful.studies.collections import SIMULATED
+from gainful.studies.collections import SIMULATED, STAND_INS
 
 if TYPE_CHECKING:
     from gainful.studies.exhibits import Exhibit
@@ -43,7 +43,7 @@ def _command(study: Study) -> str:
     examples, training = settings.pop("examples", None), settings.pop("training", None)
     words = ["gainful", "study", study.name]
     for name in study.collections:
-        if name not in (SIMULATED, examples):
+        if name not in (SIMULATED, *STAND_INS.values(), examples):
             words += ["--collection", f"{name}=QRELS:RUNS"]
     if examples is not None:
         words += ["--examples", "EXAMPLES"]

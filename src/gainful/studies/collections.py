@@ -1,8 +1,8 @@
-"""What a study runs on: collections with names, or a simulated one."""
+"""What a study runs on: collections with names, or simulated ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +12,15 @@ from gainful.data.notes import notes_of
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
 from gainful.data.simulate import simulate
+from gainful.data.simulate.tracks import TRACKS, Like
 from gainful.errors import DataError, GainfulError
 from gainful.io.read import read_qrels
 from gainful.results import Note, Settings, plural
 from gainful.verbs.source import align
 
-# Built like a Web Track, and as large: simulate's own topics and systems.
+# Built like a Web Track, and as large: simulate's own topics and systems; or a stand-in for one.
 SIMULATED = "simulated"
+STAND_INS: Mapping[Like, str] = {like: f"{like} ({SIMULATED})" for like in TRACKS}
 # With fewer, whether a finding holds is mostly chance.
 ENOUGH_TOPICS, ENOUGH_RUNS = 10, 5
 _NO_RUNS = "expected judgments and runs, got no runs"
@@ -31,6 +33,7 @@ class StudyCollection:
     name: str
     qrels: Qrels
     rankings: Rankings | None
+    stands_for: Like | None = None  # the track that its runs were made up for
 
     @property
     def source(self) -> Qrels | Rankings:
@@ -72,7 +75,11 @@ class StudyCollection:
 
     def notes(self) -> tuple[Note, ...]:
         """What must be known of the runs."""
-        return () if self.rankings is None else notes_of(self.rankings)
+        found = () if self.rankings is None else notes_of(self.rankings)
+        if self.stands_for is None:
+            return found
+        text = " ".join(["a stand-in for the track, whose runs are not public.", *TRACKS[self.stands_for].likeness()])
+        return (Note("stand-in", self.name, f"{text} A finding that rests on what was fitted shows nothing."), *found)
 
     def label_ratios(self) -> dict[float, float]:
         """Per label, its share among the judgments of a topic, averaged over the topics that have it."""
@@ -103,15 +110,21 @@ class Found:
 
 
 def load_collections(
-    collections: Mapping[str, tuple[Any, Any]] | None, settings: Settings, *, runs_needed: bool = True
+    collections: Mapping[str, tuple[Any, Any]] | None,
+    settings: Settings,
+    *,
+    runs_needed: bool = True,
+    like: Sequence[Like] = (),
 ) -> list[StudyCollection]:
-    """The collections by name, read and joined by the policies of the settings; a simulated one if none is given.
+    """The collections by name, read and joined by the policies of the settings; simulated ones if none is given.
 
-    `runs_needed`: one without any run, ``(qrels, ())``, is refused.
+    `runs_needed`: one without any run, ``(qrels, ())``, is refused. `like`: the tracks that simulated ones stand for.
     """
+    stands_for: dict[str, Like | None] = {}
     if collections is None:
-        made = simulate(seed=settings["seed"])
-        collections = {SIMULATED: (made.qrels, made.runs)}
+        stands_for = {STAND_INS[track]: track for track in like} or {SIMULATED: None}
+        drawn = {name: simulate(like=track, seed=settings["seed"]) for name, track in stands_for.items()}
+        collections = {name: (made.qrels, made.runs) for name, made in drawn.items()}
     if not isinstance(collections, Mapping):
         raise DataError(f"collections: expected {{name: (qrels, runs)}}, got {type(collections).__name__}")
     if not collections:
@@ -126,7 +139,9 @@ def load_collections(
                 raise DataError(_NO_RUNS)
             qrels = read_qrels(pair[0])
             rankings = None if none else align(qrels, pair[1], **settings.policies.to_dict())
-        loaded.append(StudyCollection(name=str(name), qrels=qrels, rankings=rankings))
+        loaded.append(
+            StudyCollection(name=str(name), qrels=qrels, rankings=rankings, stands_for=stands_for.get(str(name)))
+        )
     return loaded
 
 

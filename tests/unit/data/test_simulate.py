@@ -18,6 +18,7 @@ from scipy.stats import spearmanr
 from gainful.data.qrels import Qrels
 from gainful.data.simulate import simulate
 from gainful.data.simulate.collection import Collection
+from gainful.data.simulate.tracks import TRACKS
 from gainful.errors import GainfulError
 
 SEEDS = (0, 1, 2, 3)
@@ -416,3 +417,46 @@ def test_other_parameters_are_checked_too(arguments, message):
 def test_numpy_numbers_are_numbers():
     collection = simulate(topics=np.int64(2), systems=np.int32(2), depth=5, spam=np.float32(0.0), seed=np.uint8(9))
     assert json.dumps(collection.to_dict())
+
+
+# --- stand-ins for the Web Tracks ---
+
+# Topics of Carmel et al., Table 3; runs of Gienapp et al. (CIKM 2020), Table 1, and the pool depths that they name.
+YEARS = {2010: (48, 56, 20), 2011: (50, 37, 20), 2012: (50, 32, 20), 2013: (50, 34, 15), 2014: (50, 30, 15)}
+
+
+@pytest.mark.parametrize(("at", "year"), list(enumerate(YEARS)))
+def test_a_stand_in_has_sizes_and_labels_as_published(at, year):
+    track = TRACKS[f"web{year}"]
+    assert (track.topics, track.systems, track.pool_depth) == YEARS[year]
+    whole = sum(shares[at] for shares in TABLE_3.values())
+    assert track.shares == pytest.approx({label: shares[at] / whole for label, shares in TABLE_3.items()}, abs=1e-6)
+
+
+def test_a_stand_in_says_what_it_is():
+    made = simulate(like="web2013", topics=3, depth=30, seed=2)
+    assert len(made.runs) == 34
+    assert made.settings == {
+        "like": "web2013", "topics": 3, "systems": 34, "depth": 30, "pool_depth": 15, "contributors": 34,
+        "team_size": 3, "spam": TRACKS["web2013"].shares[-2], "missing": 0.0, "seed": 2,
+    }  # fmt: skip
+    assert str(made).endswith("; like web2013, seed 2)")
+    assert simulate(**{**made.settings}).qrels.frame.equals(made.qrels.frame)
+    fitted, *_ = made.likeness()
+    assert fitted.startswith("Fitted, as means over 20 seeds: judgments per topic ")
+    assert "ρ(nDCGorg, nDCG0) " in fitted
+    assert simulate(topics=2, systems=2, depth=10).likeness() == ()
+
+
+def test_what_was_not_fitted_is_said():
+    fitted, other = TRACKS["web2011"].likeness()
+    assert "Φ(nDCG0@20)" in fitted
+    assert other.startswith("Not fitted: Φ(nDCGorg@20) ")
+    assert "(published 0.984)" in other  # Gienapp et al., Table 2d
+
+
+def test_an_unknown_track_is_refused():
+    message = "like: expected one of web2010, web2011, web2012, web2013, web2014, got 'web2015'. Did you mean 'web201"
+    with pytest.raises(GainfulError) as caught:
+        simulate(like="web2015")
+    assert str(caught.value).startswith(message)

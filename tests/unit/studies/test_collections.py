@@ -32,6 +32,21 @@ def test_simulated_if_none_is_given(monkeypatch):
     assert found.runs == tuple(run.name for run in made.runs)
 
 
+def test_stand_ins_of_the_papers_tracks(monkeypatch):
+    """Small ones here; a note says what they were fitted to, before what is to be said of the runs."""
+    small = partial(simulate, topics=3, systems=2, depth=20)
+    monkeypatch.setattr("gainful.studies.collections.simulate", small)
+    first, second = load_collections(None, replace(SETTINGS, given={"seed": 3}), like=("web2011", "web2014"))
+    assert (first.name, second.name) == ("web2011 (simulated)", "web2014 (simulated)")
+    assert second.qrels.frame.equals(small(like="web2014", seed=3).qrels.frame)
+    note = first.notes()[0]
+    assert (note.code, note.subject) == ("stand-in", "web2011 (simulated)")
+    assert note.text.startswith("a stand-in for the track, whose runs are not public. Fitted, as means over 20 seeds: ")
+    assert note.text.endswith("A finding that rests on what was fitted shows nothing.")
+    (given,) = load_collections({"web2011": (QRELS, {"r": RUN})}, SETTINGS, like=("web2011",))
+    assert "stand-in" not in [note.code for note in given.notes()]
+
+
 def test_as_evaluate_takes_them(tmp_path):
     path = tmp_path / "qrels.txt"
     path.write_text("1 0 a 1\n", encoding="utf-8")

@@ -17,6 +17,9 @@ The model, for one topic with some thousands of candidate documents:
 
 Topics are independent draws, as reliability and significance tests assume, so the label shares vary between seeds,
 about as they do between the real tracks. The teams' qualities are spread evenly over 0 to 1.
+
+A stand-in for a track (`tracks`) has other weights. Above all, keeping spam out is a trait of a team there, as in real
+tracks, where teams filter spam or do not; by default topics drown it.
 """
 
 from __future__ import annotations
@@ -32,30 +35,19 @@ import numpy.typing as npt
 from gainful import _polars as pl
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.data.simulate import LABEL_SHARES
-from gainful.errors import GainfulError
-
-# How alike the topics' shares are; at 8 the middle 80 % of the topics have 8 to 46 % relevant in their pool.
-SHARE_CONCENTRATION = 8.0
+from gainful.data.simulate.tracks import DEFAULT, LABEL_SHARES, TRACKS, Behaviour, Track
+from gainful.errors import GainfulError, check_choice
 
 # Candidates per topic: this many times the depth, and never fewer than for a depth of 1,000.
 CANDIDATES_PER_RANK = 5
 CANDIDATES_MIN = 5_000
 
 # Weights in a system's score of a document; that of the match, and so the pool size, varies by topic (sd of its log).
-MATCH, MATCH_SPREAD = 1.2, 0.25
+MATCH_SPREAD = 0.25
 TEAM_VIEW = 0.7
-RUN_NOISE = 0.4
-SPAM_PUSH = 0.7
 MATCH_VALUE = 0.5  # of the match in the usefulness, the merit's being 1
 
-# Parts of the skill: quality runs from 0 to 1 and is weighted by SKILL; the others are normal.
-SKILL = 0.65
-EASE_MEAN, EASE_SPREAD = -0.55, 0.6
-TEAM_TOPIC, RUN_TOPIC = 0.35, 0.2
-
 QUALITY_WITHIN_TEAM = 0.08  # sd of the runs of a team around its quality
-RESISTANCE_BY_QUALITY = 0.35  # weight of quality in spam resistance, the rest is chance: a correlation near .5
 COVERAGE = (0.3, 0.7)  # share of the candidates that a team has indexed, lowest and highest
 NOT_INDEXED = 100.0  # subtracted from the score: never reached, the candidates being many times the depth
 
@@ -114,19 +106,28 @@ class Collection:
     qrels: Qrels
     runs: list[Run]
     truth: Truth
-    settings: Mapping[str, int | float]
+    settings: Mapping[str, int | float | str]
 
     def label_shares(self) -> dict[int, float]:
         """Share of every label among the judgments."""
         labels = self.qrels.frame["relevance"].to_numpy()
         return {label: float(np.mean(labels == label)) for label in LABEL_SHARES}
 
+    def likeness(self) -> tuple[str, ...]:
+        """Of a stand-in for a track, which published figures it was fitted to, and which not; nothing for others.
+
+        Simulated figures are means over seeds: one collection varies around them.
+        """
+        like = self.settings.get("like")
+        return () if like is None else TRACKS[like].likeness()  # type: ignore[index]
+
     def __str__(self) -> str:
         s, shares = self.settings, self.label_shares()
         relevant = sum(share for label, share in shares.items() if label > 0)
+        like = f"like {s['like']}, " if "like" in s else ""
         return (
             f"Collection({s['topics']} topics, {s['systems']} runs, {len(self.qrels)} judgments: "
-            f"{relevant:.1%} relevant, {shares[-2]:.1%} spam; seed {s['seed']})"
+            f"{relevant:.1%} relevant, {shares[-2]:.1%} spam; {like}seed {s['seed']})"
         )
 
     __repr__ = __str__
@@ -144,10 +145,15 @@ class Collection:
 
 def draw(given: Mapping[str, Any]) -> Collection:
     """What `simulate` returns, by its parameters."""
-    settings = {name: _checked(name, value, given) for name, value in given.items()}
-    topics, systems, depth, pool_depth, contributors, team_size, spam, missing, seed = settings.values()
+    track, settings = _settings(given)
+    topics, systems, depth, pool_depth, seed = (
+        int(settings[name]) for name in ("topics", "systems", "depth", "pool_depth", "seed")
+    )
+    spam, missing = float(settings["spam"]), float(settings["missing"])
     rng = np.random.default_rng(seed)
-    field = _draw_systems(rng, systems, team_size, contributors)
+    field = _draw_systems(
+        rng, track.behaviour, systems, int(settings["team_size"]), contributors=int(settings["contributors"])
+    )
     candidates = max(CANDIDATES_MIN, CANDIDATES_PER_RANK * depth)
 
     ranked = np.empty((topics, systems, depth), dtype=np.int32)
@@ -157,14 +163,14 @@ def draw(given: Mapping[str, Any]) -> Collection:
     judged = np.zeros((topics, candidates), dtype=np.bool_)
     returned = np.zeros((topics, candidates), dtype=np.bool_)
     for topic, stream in enumerate(rng.spawn(topics)):  # one stream per topic: more topics leave the first ones alone
-        inner, usefulness, spamminess = _score_documents(stream, field, candidates)
+        inner, usefulness, spamminess = _score_documents(stream, field, track.behaviour, candidates)
         ranked[topic], scores[topic] = _rank(inner, field, depth)
         lengths = _draw_lengths(stream, field, depth, pool_depth, missing)
         kept[topic] = np.arange(depth) < lengths[:, None]
         pool = np.unique(ranked[topic, field.contributes, :pool_depth][kept[topic, field.contributes, :pool_depth]])
         judged[topic, pool] = True
         returned[topic, ranked[topic][kept[topic]]] = True
-        labels[topic] = _label(stream, usefulness, spamminess, pool, spam)
+        labels[topic] = _label(stream, track, usefulness, spamminess, pool, spam)
 
     truth = _label_frame(labels, returned)
     row_of = np.cumsum(returned.ravel()) - 1  # row in the truth of a returned candidate
@@ -201,12 +207,16 @@ class _Field:
     typical_length: Floats  # in depths; infinite for a system that always fills the list
 
 
-def _draw_systems(rng: np.random.Generator, systems: int, team_size: int, contributors: int) -> _Field:
+def _draw_systems(
+    rng: np.random.Generator, how: Behaviour, systems: int, team_size: int, *, contributors: int
+) -> _Field:
     team = np.arange(systems) // team_size
     teams = int(team[-1]) + 1
     team_quality = (rng.permutation(teams) + rng.random(teams)) / teams  # even spread: good and bad in any collection
     quality = np.clip(team_quality[team] + rng.normal(0.0, QUALITY_WITHIN_TEAM, systems), 0.0, 1.0)
-    resistance = RESISTANCE_BY_QUALITY * quality + (1 - RESISTANCE_BY_QUALITY) * rng.uniform(0.0, 1.0, systems)
+    chance = rng.uniform(0.0, 1.0, systems)
+    chance = (1 - how.resistance_by_team) * chance + how.resistance_by_team * chance[team * team_size]
+    resistance = how.resistance_by_quality * quality + (1 - how.resistance_by_quality) * chance
     short = rng.random(systems) < SHORT_SHARE
     scales = list(SCALES)
     width = len(str(teams)) if teams > 99 else 2
@@ -223,21 +233,23 @@ def _draw_systems(rng: np.random.Generator, systems: int, team_size: int, contri
     )
 
 
-def _score_documents(rng: np.random.Generator, field: _Field, candidates: int) -> tuple[Singles, Singles, Singles]:
+def _score_documents(
+    rng: np.random.Generator, field: _Field, how: Behaviour, candidates: int
+) -> tuple[Singles, Singles, Singles]:
     """Every system's inner score of every candidate; usefulness and spamminess of the candidates."""
     systems, teams = field.team.size, field.coverage.size
     match = rng.standard_normal(candidates, dtype=np.float32)
     merit = rng.standard_normal(candidates, dtype=np.float32)
     spamminess = rng.standard_exponential(candidates, dtype=np.float32)
-    match_weight = MATCH * np.exp(MATCH_SPREAD * rng.standard_normal())
-    skill = SKILL * field.quality + EASE_MEAN + EASE_SPREAD * rng.standard_normal()
-    skill += TEAM_TOPIC * rng.standard_normal(teams)[field.team] + RUN_TOPIC * rng.standard_normal(systems)
-    push = SPAM_PUSH * (0.5 - field.resistance)
+    match_weight = how.match * np.exp(MATCH_SPREAD * rng.standard_normal())
+    skill = how.skill * field.quality + how.ease + how.ease_spread * rng.standard_normal()
+    skill += how.team_topic * rng.standard_normal(teams)[field.team] + how.run_topic * rng.standard_normal(systems)
+    push = how.spam_push * (0.5 - field.resistance)
 
     view = TEAM_VIEW * rng.standard_normal((teams, candidates), dtype=np.float32)
     view += np.float32(match_weight) * match
     view[rng.random((teams, candidates), dtype=np.float32) >= field.coverage[:, None]] -= NOT_INDEXED
-    inner = RUN_NOISE * rng.standard_normal((systems, candidates), dtype=np.float32)
+    inner = how.run_noise * rng.standard_normal((systems, candidates), dtype=np.float32)
     inner += view[field.team]
     inner += skill.astype(np.float32)[:, None] * merit
     inner += push.astype(np.float32)[:, None] * spamminess
@@ -269,12 +281,20 @@ def _draw_lengths(rng: np.random.Generator, field: _Field, depth: int, pool_dept
 
 
 def _label(
-    rng: np.random.Generator, usefulness: Singles, spamminess: Singles, pool: npt.NDArray[np.int32], spam: float
+    rng: np.random.Generator,
+    track: Track,
+    usefulness: Singles,
+    spamminess: Singles,
+    pool: npt.NDArray[np.int32],
+    spam: float,
 ) -> npt.NDArray[np.int8]:
     """Labels of all candidates, by cuts that give the pool the topic's share of every label."""
-    means = np.array(list(LABEL_SHARES.values()))
+    means = np.array(list(track.shares.values()))
     means = np.append(spam, means[1:] * (1 - spam) / means[1:].sum())
-    shares = rng.standard_gamma(SHARE_CONCENTRATION * means)  # normalised gammas are Dirichlet; allows spam = 0
+    alike = np.full(len(means), track.behaviour.share_concentration)
+    alike[0] = track.behaviour.spam_concentration
+    # Normalised gammas are Dirichlet, if all are equally concentrated; allows spam = 0.
+    shares = rng.standard_gamma(alike * means) * (track.behaviour.share_concentration / alike)
     counts = rng.multinomial(pool.size, shares / shares.sum())
 
     spams = min(int(counts[0]), pool.size - 1)
@@ -303,6 +323,19 @@ def _label_frame(labels: npt.NDArray[np.int8], returned: npt.NDArray[np.bool_]) 
         doc_id=pl.format("sim-{}-{}", pl.col("query_id").str.zfill(4), "number"),
         relevance=pl.Series(labels[returned].astype(np.float64)),
     )
+
+
+def _settings(given: Mapping[str, Any]) -> tuple[Track, dict[str, int | float | str]]:
+    """The track that is asked for, and all parameters as plain values, those not given as the track has them."""
+    like = given["like"]
+    if like is not None:
+        check_choice("like", like, TRACKS)
+    track = DEFAULT if like is None else TRACKS[like]
+    own = {name: getattr(track, name) for name in ("topics", "systems", "pool_depth", "team_size")}
+    own["spam"] = track.shares[-2]
+    full = {name: own.get(name) if value is None else value for name, value in given.items() if name != "like"}
+    settings: dict[str, int | float | str] = {name: _checked(name, value, full) for name, value in full.items()}
+    return track, settings if like is None else {"like": str(like), **settings}
 
 
 def _checked(name: str, value: Any, given: Mapping[str, Any]) -> Any:

@@ -36,8 +36,8 @@ def forbidden_documents(
     Parameters
     ----------
     collections
-        By name, judgments and runs, as in ``{"web": ("qrels.txt", "runs/")}``; a simulated collection if not given.
-        Without runs, ``("qrels.txt", ())``, a collection has Table 3 only.
+        By name, judgments and runs, as in ``{"web": ("qrels.txt", "runs/")}``; if not given, simulated stand-ins
+        of the Web Tracks 2011 and 2012. Without runs, ``("qrels.txt", ())``, a collection has Table 3 only.
     examples
         Judged pairs of query and document to learn from, as `ltrf compare` takes them, for Tables 2, 5, 6 and 7:
         data with text or features. Needs the extra [ltrf].
@@ -105,7 +105,7 @@ def forbidden_documents(
     given = Given.of(forbidden_documents, locals(), data="", policies=Policies(unjudged="condensed"))
     # Before any long work, should there be no such file.
     pairs = None if examples is None else read_examples(examples)
-    loaded = load_collections(collections, given, runs_needed=False)
+    loaded = load_collections(collections, given, runs_needed=False, like=("web2011", "web2012"))
     found = [find(one, given) for one in track(loaded, len(loaded), "Setting measures against each other")]
     learnt = None if pairs is None else learn(pairs, given)
     exhibits = list(exhibits_of(found, given, learnt))

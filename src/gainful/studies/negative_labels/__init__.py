@@ -27,8 +27,8 @@ def negative_labels(
     Parameters
     ----------
     collections
-        By name, judgments and runs, as in ``{"web": ("qrels.txt", "runs/")}``; a simulated collection if not given.
-        Without runs, ``("qrels.txt", ())``, a collection has Tables 1 and 2a only.
+        By name, judgments and runs, as in ``{"web": ("qrels.txt", "runs/")}``; if not given, simulated stand-ins
+        of the Web Tracks 2011 and 2012. Without runs, ``("qrels.txt", ())``, a collection has Tables 1 and 2a only.
     cutoffs
         Ranks that count, for Table 2d and Figures 2e and 2f.
     pool_depth
@@ -77,7 +77,7 @@ def negative_labels(
     check_count("draws", draws, least=2, why=", for one draw contradicts no other")
     check_resamples(resamples)
     settings = Settings.of(negative_labels, locals(), data="", policies=Policies())
-    loaded = load_collections(collections, settings, runs_needed=False)
+    loaded = load_collections(collections, settings, runs_needed=False, like=("web2011", "web2012"))
     found = [find(one, settings) for one in loaded]
     exhibits = list(exhibits_of(found))
     absent = absences({one.name: one.lacking for one in found}, exhibits)
