@@ -113,6 +113,16 @@ class TestEffects:
         found = gf.pool(QRELS, RUNS, more=1)
         assert found.verdict().startswith("Judging 1 further document per topic needs 2 more judgments. ")
 
+    def test_none_relevant_yet(self):
+        """The best label there is says nothing of what would be relevant."""
+        found = gf.pool({"1": {"x": 0}}, {"r": {"1": ["y", "x"]}}, measures="P@2")
+        assert found.effects["if_all"].to_list() == [0.5]
+
+    def test_nothing_rises(self):
+        """The relevant document is first already."""
+        found = gf.pool({"1": {"x": 1}}, {"r": {"1": ["x", "y"]}}, measures="P@1")
+        assert found.verdict().endswith("If all of the list were relevant, no run would rise in P@1.")
+
 
 class TestLists:
     def test_round_trip(self, tmp_path):
@@ -217,6 +227,26 @@ class TestSample:
         scores = gf.evaluate(after.qrels, made.runs, ["statAP", "xinfAP", "infNDCG@20"])
         assert np.isfinite(scores.values).all()
         assert "sample" in [note.code for note in after.notes()]
+
+    def test_judgments_of_one_topic_come_back(self, made):
+        """The others are still to judge, and the sample of that topic is what it was."""
+        start = gf.pool(None, made.runs, **self.SETTINGS)
+        last = start.to_judge["query_id"].max()
+        back = start.to_judge.filter(pl.col("query_id") == last).with_columns(relevance=pl.lit(1.0))
+        after = gf.pool(None, made.runs, **self.SETTINGS, judged=back)
+        assert listed(after) == [row for row in listed(start) if row[0] != last]
+        incomplete = [note for note in after.notes() if note.code == "sample-incomplete"]
+        assert str(incomplete[0]).startswith(f"{after.to_judge.height} drawn documents without a judgment yet: ")
+        assert "sample-incomplete" not in {note.code for note in start.notes()}
+
+    def test_strata_are_told_from_the_top(self):
+        runs = {"r": {"1": [f"d{at}" for at in range(30)]}}
+        found = gf.pool({"1": {"d3": 1}}, runs, strata=[5, 30], rates=[1, 0.5])
+        assert next(t for t in found.tables() if t.name == "strata").frame["stratum"].to_list() == [
+            "to 5",
+            "to 30",
+            "judged",
+        ]
 
     def test_what_was_judged_before_is_certain(self, made):
         before = {topic: {} for topic in made.qrels.topics}

@@ -39,7 +39,8 @@ def planned(
     before = _labels(qrels, options)
     labels = _merged(before, _labels(given["judged"], options))
     read, failed = _read(runs, keep_going=options.get("keep_going", False))
-    chosen = _topics(read, labels, given["topics"])
+    # By what was judged before: judgments that come back for some topics must not change the sample.
+    chosen = _topics(read, before, given["topics"])
     deepest = max(given["depth"], *given["depths"], *given["strata"])
     ranked = pl.concat([_first(run, deepest, chosen, options) for run in read])
     members = _contributors([run.name for run in read], given["teams"])
@@ -66,7 +67,7 @@ def planned(
         costs=_costs(entries, given["depths"], len(chosen), given["rel"]),
         contributors=_contributions(places, entries, given["depth"]),
         to_judge=listed if given["docs"] is None else texts_of(listed, Path(given["docs"])),
-        effects=_effects(labels, listed, read, measures, options),
+        effects=_effects(labels, listed, read, measures, given["rel"], options),
         qrels=_qrels(labels, sample),
         sample=sample,
         by="run" if given["teams"] is None else "team",
@@ -213,12 +214,17 @@ def _contributions(places: pl.DataFrame, entries: pl.DataFrame, depth: int) -> p
 
 
 def _effects(
-    labels: pl.DataFrame, listed: pl.DataFrame, runs: Sequence[Run], measures: tuple[str, ...], options: PoolOptions
+    labels: pl.DataFrame,
+    listed: pl.DataFrame,
+    runs: Sequence[Run],
+    measures: tuple[str, ...],
+    rel: float,
+    options: PoolOptions,
 ) -> pl.DataFrame | None:
     """One row per run and measure: what is judged now and then; its score if none of the list is relevant, or all."""
     if not labels["relevance"].drop_nulls().len() or not listed.height:
         return None
-    best = float(labels["relevance"].max())  # type: ignore[arg-type]
+    best = max(float(labels["relevance"].max()), rel)  # type: ignore[arg-type]
     plain = labels.select(*PAIR, "relevance").drop_nulls()
     asked = [f"Judged@{_FIRST}", *measures]
     scored = {}

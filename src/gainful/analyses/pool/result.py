@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from gainful import _polars as pl
+from gainful.analyses.pool.sample import JUDGED
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.data.qrels import Qrels
 from gainful.io.write import write_list
-from gainful.results import Chart, Note, Result, Settings, percent, plural
+from gainful.results import Chart, Note, Result, Settings, listed, percent, plural
 from gainful.tables import Table
 
 # Runs and teams that are printed.
@@ -59,20 +60,24 @@ class PoolPlan(Result):
 
     def verdict(self) -> str:
         """What is to judge, per topic; and how far that could change a run."""
-        listed = self.to_judge.height
-        if not listed:
+        number = self.to_judge.height
+        if not number:
             return f"Nothing is left to judge{self._where()}."
-        each = "" if self.settings["more"] is not None else f", {listed / self.topics:.3g} per topic"
-        text = f"Judging {self._what()} needs {listed:,} more {'judgment' if listed == 1 else 'judgments'}{each}."
+        each = "" if self.settings["more"] is not None else f", {number / self.topics:.3g} per topic"
+        text = f"Judging {self._what()} needs {number:,} more {'judgment' if number == 1 else 'judgments'}{each}."
         if self.effects is None:
             return text
         least = self.effects.sort("judged", "run").row(0, named=True)
         rise = self.effects.with_columns(by=pl.col("if_all") - pl.col("score")).sort("by", descending=True)
         most = rise.row(0, named=True)
+        rises = (
+            f"{most['measure']} of {most['run']} would rise most, by {most['by']:.4f}"
+            if most["by"] >= 0.00005
+            else f"no run would rise in {listed(self.effects['measure'].unique(maintain_order=True).to_list())}"
+        )
         return (
             f"{text} {least['run']} has the fewest judged documents among its first ten: {percent(least['judged'])} "
-            f"now, {percent(least['judged_then'])} then. If all of the list were relevant, {most['measure']} of "
-            f"{most['run']} would rise most, by {most['by']:.4f}."
+            f"now, {percent(least['judged_then'])} then. If all of the list were relevant, {rises}."
         )
 
     def _what(self) -> str:
@@ -115,7 +120,7 @@ class PoolPlan(Result):
                 pl.col("drawn").sum().cast(pl.Int64),
                 pl.col("relevance").is_not_null().sum().cast(pl.Int64).alias("judged"),
             )
-            .sort("stratum")
+            .sort(pl.col("stratum").str.extract(r"(\d+)").cast(pl.Int64), nulls_last=True)
         )
 
     def compact(self) -> tuple[Table, ...]:
@@ -127,7 +132,14 @@ class PoolPlan(Result):
         if self.sample is None:
             return ()
         text = "Scores from a sample are estimates: use statAP, xinfAP or infNDCG, which know how it was drawn."
-        return (Note("sample", "", text),)
+        notes = [Note("sample", "", text)]
+        if self.to_judge.height and self.sample.filter(pl.col("stratum") != JUDGED)["relevance"].count():
+            text = (
+                f"{plural(self.to_judge.height, 'drawn document')} without a judgment yet: estimates take them for not "
+                "drawn, and hold only when all have come back."
+            )
+            notes.append(Note("sample-incomplete", "", text))
+        return tuple(notes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the list to judge; see `gainful.io.write.write_list`."""
