@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import inspect
 import re
 import warnings
@@ -178,12 +177,14 @@ class Result:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         verdict = self.verdict()
-        notes = "".join(f"<li>{html.escape(printable(str(note)))}</li>" for note in self.notes())
-        parts = [f"<p><b>{html.escape(brief(printable(verdict)))}</b></p>" if verdict else ""]
+        notes = "".join(f"<li>{escape(printable(str(note)))}</li>" for note in self.notes())
+        parts = [f"<p><b>{escape(brief(printable(verdict)))}</b></p>" if verdict else ""]
         parts += [table.html() for table in self.compact()]
         parts += [f"<ul>{notes}</ul>" if notes else "", _picture(self)]
-        parts.append(f"<p><small>{html.escape(printable(str(self.settings)))}</small></p>")
+        parts.append(f"<p><small>{escape(printable(str(self.settings)))}</small></p>")
         return f'<div class="gainful">{"".join(parts)}</div>'
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import math
 import re
@@ -191,16 +190,18 @@ class Table:
 
     def html(self) -> str:
         """A plain table element, everything in it escaped."""
+        from html import escape  # not above: a terminal does not need it
+
         right = ' style="text-align:right"'
         align = ["" if column.is_text else right for column in self.columns]
-        headers = [html.escape(brief(printable(column.header))) for column in self.columns]
+        headers = [escape(brief(printable(column.header))) for column in self.columns]
         head = "".join(f"<th{a}>{header}</th>" for a, header in zip(align, headers, strict=True))
         body = []
         for i, row in enumerate(self.cells()):
-            cells = [html.escape(brief(printable(cell))) for cell in row]
+            cells = [escape(brief(printable(cell))) for cell in row]
             bold = [f"<b>{cell}</b>" if (i, j) in self.best else cell for j, cell in enumerate(cells)]
             body.append("<tr>" + "".join(f"<td{a}>{cell}</td>" for a, cell in zip(align, bold, strict=True)) + "</tr>")
-        caption = f"<caption>{html.escape(printable(self.title))}</caption>" if self.title else ""
+        caption = f"<caption>{escape(printable(self.title))}</caption>" if self.title else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 import weakref
 from collections.abc import Hashable, Iterator
 
@@ -20,6 +19,8 @@ class Spill:
     """
 
     def __init__(self, why: str) -> None:
+        import tempfile  # not above: few runs need it
+
         self._why = why
         self._places: dict[Hashable, list[tuple[int, int]]] = {}
         self._end = 0
