@@ -456,6 +456,15 @@ def test_no_limit_on_forbidden_documents_where_there_are_none(limit):
     assert gf.threshold.fit(qrels, run, **limit, resamples=1).threshold == -math.inf
 
 
+def test_the_interval_of_the_held_out_gain_stays_within_what_can_be_gained():
+    """Two topics: one loses all that nDCGf has, the other nothing. Student's t with 1 degree of freedom is 12.7."""
+    qrels = {"1": {"a": 1}, "2": {"b": -2}}
+    cut = gf.threshold.fit(qrels, {"1": {"a": 1.0}, "2": {"b": 2.0}}, measure="nDCGf@1", resamples=50)
+    assert (cut.held_out.gain_low, cut.held_out.gain_high) == (-1.0, 1.0)
+    unbounded = gf.threshold.fit(qrels, {"1": {"a": 1.0}, "2": {"b": 2.0}}, measure="DCG@1", resamples=50)
+    assert unbounded.held_out.gain_high > 1.0
+
+
 class TestRiskWithConfidence:
     """Thresholds are tested from strict to loose, until one fails; p-values by the published formula, in a loop."""
 

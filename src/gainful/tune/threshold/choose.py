@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,6 +31,7 @@ class Rule:
     topics: BoolArray
     score: Steps  # the curve to be high, or low where `lower`
     lower: bool = False
+    most_gained: float = math.inf  # by the range of the measure
     # A curve whose mean may not exceed `most`; no such limit where None.
     forbidden: Steps | None = None
     most: float = 1.0
@@ -134,8 +136,8 @@ def cross_validate(
     low, high = skewed_interval(mean, variance=variance, skewness=sign * skewness, number=topics, confidence=confidence)
     return HeldOut(
         gain=mean,
-        gain_low=low,
-        gain_high=high,
+        gain_low=max(low, -rule.most_gained),
+        gain_high=min(high, rule.most_gained),
         forbidden=float(bad.mean()),
         folds=folds,
         repeats=repeats,

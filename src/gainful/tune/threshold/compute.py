@@ -76,6 +76,7 @@ class SweptRun:
             topics=found.topics,
             score=found.score,
             lower=curve.higher == "worse",
+            most_gained=float(np.ptp(self.measure.bounds or (-np.inf, np.inf))),
             forbidden=None if most is None else found.forbidden,
             most=1.0 if most is None else most,
             risk=risk,
