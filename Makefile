@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 # Processes that share the tests.
 JOBS ?= auto
 
-.PHONY: test test-all demo docs lint types layers pytest slow coverage fuzz bench release clean
+.PHONY: test test-all pure demo docs lint types layers pytest slow coverage fuzz bench release clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -42,7 +42,7 @@ test: lint types layers docs pytest
 
 # The slow tests besides: interrupts, real clusters, long statistics, pages as processes, training. Coverage is that of both.
 test-all: COVER := --cov --cov-append --cov-report= --cov-fail-under=0
-test-all: test slow coverage
+test-all: test pure slow coverage
 
 lint: $(VENV)/stamp
 	$(BIN)/ruff check .
@@ -61,6 +61,11 @@ PYTEST = $(if $(wildcard $(DATA)/README.md),GAINFUL_DATA=$(abspath $(DATA))) $(B
 pytest: $(VENV)/stamp
 	$(if $(COVER),rm -f .coverage)
 	$(PYTEST) -m 'not slow'
+
+# What the compiled core does, by its pure twin.
+pure: $(VENV)/stamp
+	GAINFUL_PURE=1 $(PYTEST) -m 'not slow' tests/unit/data tests/unit/io tests/unit/compat tests/contract/test_trec_eval.py \
+		tests/contract/test_extremes.py tests/contract/test_conformance.py
 
 slow: $(VENV)/train
 	$(PYTEST) -m slow
