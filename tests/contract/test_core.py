@@ -22,6 +22,8 @@ from gainful._core import native
 from gainful.data import core
 from gainful.data.run import check_unchanged
 from gainful.errors import DataError, GainfulError
+from gainful.io.files import load
+from gainful.io.text import RUN
 
 compiled = pytest.mark.skipif(native is None, reason="gainful was installed without a compiler, or GAINFUL_PURE is set")
 
@@ -311,6 +313,17 @@ def test_a_file_that_changes_while_it_is_read_as_a_whole(tmp_path):
         pytest.raises(DataError, match="changed while it"),
     ):
         check_unchanged(status, 0, str(run))
+
+
+@pytest.mark.parametrize("change", [lambda run: os.truncate(run, 10), lambda run: run.write_text("longer" * 9999)])
+def test_a_large_file_that_changes_before_it_is_parsed(tmp_path, change):
+    _, run = collection(tmp_path)
+    with mock.patch("gainful.io.files.LARGE", 1):
+        content = load(run)
+    assert content.frame(RUN).height == 2000
+    change(run)
+    with pytest.raises(DataError, match="changed while it was read"):
+        content.frame(RUN)
 
 
 @compiled

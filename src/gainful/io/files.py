@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeGuard
@@ -29,7 +30,7 @@ from gainful.io.tables import (
     read_parquet,
     read_separated,
 )
-from gainful.io.text import BOM, EMPTY, LARGE, QRELS, RUN, Layout, is_text, read_text
+from gainful.io.text import BOM, EMPTY, LARGE, QRELS, RUN, LargeFile, Layout, is_text, read_text
 
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
@@ -70,7 +71,7 @@ class Content:
     """What is in a file, unpacked."""
 
     where: str
-    data: bytes
+    data: bytes | LargeFile  # the latter for text only
     format: Format | None  # None if it is empty
 
     def frame(self, layout: Layout) -> pl.DataFrame:
@@ -78,11 +79,11 @@ class Content:
         if self.format is None:
             got = "nothing" if self.where == STDIN else "an empty file"
             raise DataError(f"{self.where}: expected {layout.what}, got {got}", remedy=EMPTY)
-        if self.format == "text" and layout is QRELS and is_sampled(self.data):
-            return read_sampled(self.data, self.where)
+        if self.format == "text" and layout is QRELS and is_sampled(self.data[:HEAD]):
+            return read_sampled(bytes(self.data), self.where)
         if self.format == "text":
             return read_text(self.data, layout, self.where)
-        data = self.data
+        data = bytes(self.data)
         if self.format in SEPARATORS:
             return read_separated(data, SEPARATORS[self.format], layout, self.where)
         readers = {"arrow": read_arrow, "parquet": read_parquet, "json": _read_json, "jsonl": read_jsonl}
@@ -113,12 +114,13 @@ def standard_input() -> Content:
         raise DataError(f"{STDIN}: cannot be read: {error.strerror or error}") from None
 
 
-def unpacked(content: bytes, path: Path | RemoteFile) -> Content:
+def unpacked(content: bytes | LargeFile, path: Path | RemoteFile) -> Content:
     """What these bytes of a file are, unpacked."""
     where = str(path)
     if is_compressed(content[:HEAD]):
-        content = decompress(content, where)
-    return Content(where, content, detect(content[:HEAD], content[-4:], path) if content else None)
+        content = decompress(bytes(content), where)
+    found = detect(content[:HEAD], content[-4:], path) if len(content) else None
+    return Content(where, content if found == "text" else bytes(content), found)
 
 
 def _read_json(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
@@ -157,12 +159,16 @@ def text_file(path: Path) -> bytes | None:
     return None if is_compressed(head) or detect(head, b"", path) != "text" else head
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes | LargeFile:
     """All bytes of a file."""
     where = str(path)
     try:
-        with path.open("rb") as file:
+        with ExitStack() as stack:
+            file = stack.enter_context(path.open("rb"))
             before = os.fstat(file.fileno())
+            if stat.S_ISREG(before.st_mode) and before.st_size >= LARGE and hasattr(os, "pread"):
+                stack.pop_all()
+                return LargeFile(file, where)
             content = file.read()
             check_unchanged(before, file.fileno(), where)
             return content

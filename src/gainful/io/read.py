@@ -71,7 +71,7 @@ def judgments(source: object, *, raw: bool = True) -> Qrels | RawQrels:
         content = standard_input() if is_standard_input(source) else load(_file(source))
         rows = partial(content.frame, QRELS)
         if raw and content.format == "text":
-            return RawQrels(content.data, rows, content.where)
+            return RawQrels(bytes(content.data), rows, content.where)
         return Qrels(rows(), content.where)
     rows = partial(read_object, source, QRELS)
     return RawQrels(source, rows) if raw and isinstance(source, dict) else Qrels(rows())
@@ -374,7 +374,7 @@ def _read_several(source: object, name: str, *, raw: bool) -> list[Run | RawRun 
         return [RawRun(name, source, partial(read_object, source, RUN))]
     if raw and isinstance(source, Content) and source.format == "text":
         notes = rank_notes(name, None, source.data[: LOOKED_AT + 1])
-        return [RawRun(name, source.data, partial(source.frame, RUN), source.where, notes)]
+        return [RawRun(name, bytes(source.data), partial(source.frame, RUN), source.where, notes)]
     if isinstance(source, Content):
         text = source.data[: LOOKED_AT + 1] if source.format == "text" else b""
         frame, where = source.frame(RUN), source.where

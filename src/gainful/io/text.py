@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import os
 import re
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from gainful import _polars as pl
 from gainful.data.run import BOM as BOM
+from gainful.data.run import check_unchanged
 from gainful.errors import DataError
 from gainful.io.encoding import to_utf8
 
@@ -45,6 +47,41 @@ _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 _WRITE = {False: "Write each line as: {}, with no blank inside a field.", True: "Write a finite number in this field."}
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
+
+class LargeFile:
+    """The bytes of a large file, read when they are asked for: parts are parsed side by side, none of them twice.
+
+    Mapping the file would do the same, but a file that shrinks meanwhile would end the process.
+    """
+
+    def __init__(self, file: BinaryIO, where: str) -> None:
+        self._file, self._where = file, where
+        self._status = os.fstat(file.fileno())
+        weakref.finalize(self, file.close)
+
+    def __len__(self) -> int:
+        return self._status.st_size
+
+    def __getitem__(self, part: slice) -> bytes:
+        start, end, _ = part.indices(len(self))
+        found = []
+        while start < end and (data := os.pread(self._file.fileno(), end - start, start)):
+            found.append(data)
+            start += len(data)
+        check_unchanged(self._status, self._file.fileno(), self._where)
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def __bytes__(self) -> bytes:
+        return self[:]
+
+    def find(self, what: bytes, start: int) -> int:
+        """Where this byte comes next; -1 if nowhere."""
+        for begin in range(start, len(self), _SLICE):
+            at = self[begin : begin + _SLICE].find(what)
+            if at >= 0:
+                return begin + at
+        return -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +118,11 @@ RUN = Layout(
 )
 
 
-def read_text(content: bytes, layout: Layout, where: str) -> pl.DataFrame:
+def read_text(content: bytes | LargeFile, layout: Layout, where: str) -> pl.DataFrame:
     """Frame of the topic, the document and the value of each line of a whole text."""
     frame = _read_plain(content, layout)
     if frame is None:
-        frame = _read_any(content, layout, where)
+        frame = _read_any(bytes(content), layout, where)
     return frame if frame.height else no_data(layout, where)
 
 
@@ -102,7 +139,7 @@ def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.D
     return _read_any(data, layout, where, before) if plain is None else plain
 
 
-def _separator(content: bytes) -> str:
+def _separator(content: bytes | LargeFile) -> str:
     return "\t" if b"\t" in content[:_SLICE].split(b"\n", 1)[0] else " "
 
 
@@ -123,11 +160,11 @@ def _dtype(column: str, layout: Layout) -> pl.DataType:
     return pl.Float64() if column == layout.value else pl.String()
 
 
-def _read_plain(content: bytes, layout: Layout) -> pl.DataFrame | None:
+def _read_plain(content: bytes | LargeFile, layout: Layout) -> pl.DataFrame | None:
     """Frame of a plain file, or None for any other, and for one that polars does not like."""
     separator = _separator(content)
     if len(content) < LARGE:
-        return _read_part(content, separator, layout)
+        return _read_part(bytes(content), separator, layout)
     # Parts of whole lines keep all cores busy: polars alone leaves them idle at the start and the end of a file.
     workers = os.cpu_count() or 1
     ends = [content.find(b"\n", len(content) * i // (2 * workers)) + 1 for i in range(1, 2 * workers)]

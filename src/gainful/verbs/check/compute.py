@@ -78,7 +78,7 @@ def topics_in(source: Any) -> tuple[str, ...]:
     """Ids of topics: given, or those of a file."""
     if not isinstance(source, str | os.PathLike):
         return tuple(map(str, source))
-    text = unpacked(read_bytes(Path(source)), Path(source)).data.decode("utf-8", "replace")
+    text = bytes(unpacked(read_bytes(Path(source)), Path(source)).data).decode("utf-8", "replace")
     if "<top" in text:
         numbers = re.findall(r"<num>\s*(?:Number:)?\s*([^\s<]+)|<topic\s[^>]*?(?:number|id)=[\"']([^\"']+)", text)
         found = [first or second for first, second in numbers]

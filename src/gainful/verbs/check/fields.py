@@ -43,7 +43,10 @@ def fields_of(entry: Entry) -> Fields | None:
         return None
     source = entry.found()
     content = unpacked(source.read(), source.place) if isinstance(source, Member) else load(Path(str(source)))
-    return Fields(read_fields(content.data, RUN, content.where), content.data) if content.format == "text" else None
+    if content.format != "text":
+        return None
+    data = bytes(content.data)
+    return Fields(read_fields(data, RUN, content.where), data)
 
 
 def tag_findings(fields: Fields, name: str, *, tag_is_name: bool) -> Iterator[Finding]:
