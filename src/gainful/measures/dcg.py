@@ -181,9 +181,9 @@ def ndcg(
     value = gains(rankings.grades, gain)
     if norm == "zero":
         value = np.maximum(value, 0.0)
-    value = _tamed(value)
+    value = tamed(value)
     weight = discounts(discount, depth(rankings), cutoff, base)
-    weight = weight if isinstance(discount, str) else _tamed(weight)  # those with a name are at most 1
+    weight = weight if isinstance(discount, str) else tamed(weight)  # those with a name are at most 1
     achieved = rankings.sum(rankings.of_grade(value) * rankings.weights(weight))
     ideal, worst = _bounds(rankings, value, weight, norm)
     span = rankings.per_row(_span(rankings, value, weight, norm, ideal - worst))
@@ -208,7 +208,7 @@ def _span(rankings: Rankings, value: FloatArray, weight: FloatArray, norm: str, 
     return np.where(np.abs(span) > 1e-12 * size, span, 0.0)
 
 
-def _tamed(values: FloatArray) -> FloatArray:
+def tamed(values: FloatArray) -> FloatArray:
     """The values, divided by the largest where that is huge: a ratio of sums of them stays what it is."""
     largest = float(np.abs(values).max(initial=0.0))
     return values / largest if largest > _HUGE else values

@@ -15,7 +15,7 @@ import numpy as np
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.errors import MeasureError
 from gainful.measures.binary import ratio
-from gainful.measures.dcg import check_discount
+from gainful.measures.dcg import check_discount, tamed
 from gainful.measures.gains import depth, discounts, gains
 from gainful.measures.parameters import Base, Cutoff, Discount, Gain, Rel
 from gainful.measures.registry import measure
@@ -148,9 +148,9 @@ def inferred_ndcg(
     for DCG. It is nDCG where all is judged; it may exceed 1. Undefined if Î = 0.
     """
     sample = _sample(rankings)
-    value: Any = np.maximum(gains(rankings.grades, gain), 0.0)
+    value: Any = tamed(np.maximum(gains(rankings.grades, gain), 0.0))
     size = np.bincount(rankings.pool_topic, weights=sample.weight, minlength=1).max()
-    weight = discounts(discount, max(depth(rankings), int(np.ceil(size))), cutoff, base)
+    weight = tamed(discounts(discount, max(depth(rankings), int(np.ceil(size))), cutoff, base))
     shown = rankings.of_grade(value) * sample.weight[rankings.document] * rankings.weights(weight)
     topics, grades = len(rankings.topics), len(value)
     judged = np.flatnonzero(rankings.pool_grade >= 0)
