@@ -28,9 +28,9 @@ $(VENV)/stamp: $(VENV)/base $(VENV)/core
 	$(PIP) --group test
 	touch $@
 
-# What training needs: torch, which is large; and a server of S3.
+# What training needs: torch, which is large.
 $(VENV)/train: $(VENV)/stamp
-	$(PIP) --group train --group cloud
+	$(PIP) --group train
 	touch $@
 
 # The site needs no more than gainful and what builds it.

@@ -110,7 +110,7 @@ def test_without_the_extra(missing, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 class TestS3:
-    """Against moto's server, over HTTP, with s3fs."""
+    """Against moto's server, over HTTP, with s3fs: where both are installed (pip install 'moto[server]' s3fs)."""
 
     @pytest.fixture(scope="class")
     def bucket(self, files):
