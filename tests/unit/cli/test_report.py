@@ -63,7 +63,8 @@ def test_the_command_on_the_page_repeats_it(gainful, here, tmp_path):
     ],
 )
 def test_refuses_before_any_work(gainful, here, words, message, monkeypatch):
-    monkeypatch.setattr(import_module("gainful.data.align"), "Judged", lambda *_: pytest.fail("it went to work"))
+    judged = import_module("gainful.data.align").Judged
+    monkeypatch.setattr(judged, "__init__", lambda *_: pytest.fail("it went to work"))
     status, _, err = gainful("report", "qrels.txt", *here, *words)
     assert (status, err) == (1, f"gainful: error: {message}\n")
 

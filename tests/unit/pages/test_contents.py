@@ -365,7 +365,7 @@ class TestJoinedOnce:
             monkeypatch.setattr(module, name, counting)
 
         count(kernel, "_assemble", "joins")  # what every join ends with, whoever asked for it
-        count(kernel, "Judged", "qrels")
+        count(kernel.Judged, "__init__", "qrels")
         count(read, "iterate_runs", "runs")
         return counted
 
