@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from pathlib import Path, PurePath
 
 from gainful import _polars as pl
@@ -108,7 +109,8 @@ def _data_lines(head: bytes) -> list[bytes]:
     lines = head.removeprefix(BOM).split(b"\n")
     if len(head) >= HEAD and len(lines) > 1:
         lines.pop()  # not all of it is there
-    return [line for line in lines if (text := line.strip()) and not text.startswith(b"#")][:_LINES]
+    found = (line for line in lines if (text := line.strip()) and not text.startswith(b"#"))
+    return list(islice(found, _LINES))
 
 
 def _is_wide(head: bytes) -> bool:
