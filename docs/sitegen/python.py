@@ -16,7 +16,7 @@ import gainful as gf
 from gainful.cli.make import parameter_texts
 from gainful.data.policies import Policies
 from gainful.engine import Dask
-from gainful.verbs.source import Options
+from gainful.verbs.source import FileOptions, Options, RunOptions
 from sitegen.text import escaped
 
 FOLDER = "reference/python"
@@ -198,7 +198,8 @@ def _parameters(thing: Any, text: str, types: Mapping[str, Any]) -> Iterator[str
 def _keywords(kind: Any, said: str) -> Iterator[str]:
     """What may stand for ``**options``, each with its type and text."""
     accepted = typing.get_args(kind)
-    texts = {**parameter_texts(Dask), **parameter_texts(Options), **parameter_texts(Policies)}
+    sources = (Dask, Options, RunOptions, FileOptions, Policies)
+    texts = {name: text for source in sources for name, text in parameter_texts(source).items()}
     for name, hint in typing.get_type_hints(accepted[0]).items() if accepted else ():
         shown = shown_type(hint)
         yield from (f"`{name}`" + (f" ({shown})" if shown else ""), f":   {escaped(texts.get(name, ''))}", "")

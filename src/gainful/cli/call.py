@@ -107,7 +107,7 @@ class Call:
             return
         runs = list(words.pop("runs"))
         refuse_measures(runs)
-        here = "engine" not in self.shared and "keep_going" not in self.shared
+        here = not {"engine", "keep_going", "include", "exclude", "recursive"} & self.shared.keys()
         with reading(runs, here=here) as given:
             yield [*words.values(), given if runs else ()]
 

@@ -18,7 +18,7 @@ from gainful.cli.output import Format
 from gainful.data.policies import Policies
 from gainful.engine import Dask
 from gainful.errors import did_you_mean
-from gainful.verbs.source import Options
+from gainful.verbs.source import FileOptions, Options, RunOptions
 
 Item = TypeVar("Item")
 # Parameters that stand without an option, and what they are called there.
@@ -104,7 +104,9 @@ def made(command: Command) -> Callable[..., int | None]:
         return function  # it is one
     shell = load(f"gainful.cli.special:{command.special}") if command.special else None
     options = {option.name: option for option in _options(command, function, shell)}
-    texts = {**parameter_texts(Options), **parameter_texts(Policies), **parameter_texts(Dask)}
+    texts: dict[str, str] = {}
+    for source in (Options, RunOptions, FileOptions, Policies, Dask):
+        texts |= parameter_texts(source)
     for name, hint in _hints(function).items():
         texts |= parameter_texts(hint) if dataclasses.is_dataclass(hint) and name != "return" else {}
     for accepted in get_args(_hints(function).get("options")):  # what a function allows may be less than others do
@@ -195,8 +197,10 @@ def _shared(accepted: Any, *, table: bool) -> Iterator[Option]:
             yield Option(name, Literal["local", "dask"], "local", "shared")
             yield Option("address", str | None, None, "shared")
             yield Option("workers", _shell_type(int | None, None), None, "shared")
-        elif name == "keep_going":
+        elif name in ("keep_going", "recursive"):
             yield Option(name, _shell_type(bool, False), False, "shared")
+        elif name in ("include", "exclude"):
+            yield Option(name, _SEVERAL, (), "shared")
         elif name != "lower_is_better":
             yield Option(name, hint, getattr(Policies(), name), "shared")
         elif table:

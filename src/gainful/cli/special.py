@@ -199,7 +199,7 @@ def check(call: Call, *, details: bool = False) -> int:
     return 1 if found.errors else 0
 
 
-def report(call: Call, *, output: Path = Path("report.html")) -> None:
+def report(call: Call, *, output: Path = Path("report.html")) -> int:
     """Put everything on one page.
 
     Parameters
@@ -215,9 +215,10 @@ def report(call: Call, *, output: Path = Path("report.html")) -> None:
     found.save(output)
     emit("".join(f"{line}\n" for sentence in found.findings() for line in paragraph(sentence)[:1]))
     for remark in found.notes():
-        note(f"note: {remark.text}")
+        note(f"{'failed' if remark.code == 'failed' else 'note'}: {remark.text}")
     note(str(found.settings))
     note(f"{'replaced' if replaced else 'written to'} {output}: open it in a browser")
+    return left_out(found)
 
 
 def study(

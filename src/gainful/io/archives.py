@@ -83,7 +83,9 @@ def members_of(path: Path) -> list[Member]:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts if part != ".")
+    return any(
+        part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts if part not in (".", "..")
+    )
 
 
 def _is_zip(path: Path) -> bool:
@@ -111,6 +113,10 @@ class _Tar:
         self._next = 0
         self._kept: dict[str, bytes] = {}
         self._lock = Lock()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
 
     def sizes(self) -> dict[str, int]:
         return {name: one.size for name, one in self._members.items()}

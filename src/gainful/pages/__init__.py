@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Gaps, Policies, PolicyOptions
 from gainful.stats.choices import Correction, Test
-from gainful.verbs.source import DEFAULT_MEASURES, Measures
+from gainful.verbs.source import DEFAULT_MEASURES, Measures, RunOptions
 
 if TYPE_CHECKING:
     from gainful.pages.result import Report
+
+
+class ReportOptions(PolicyOptions, RunOptions, total=False):
+    """How judgments and runs are read and joined: see `Options`."""
 
 
 def report(
@@ -28,7 +32,7 @@ def report(
     trials: int = 5,
     seed: int = 0,
     gaps: Gaps = "error",
-    **options: Unpack[PolicyOptions],
+    **options: Unpack[ReportOptions],
 ) -> Report:
     """Write everything on one page: who wins, whether it is real, every topic explained, how far to trust it.
 
@@ -65,7 +69,7 @@ def report(
     gaps
         Topics in which a run has no score: error, or drop (leave the topic out for all runs).
     **options
-        See `Policies`.
+        See `Options`.
 
     Returns
     -------

@@ -156,6 +156,9 @@ def _command_line(given: Inputs) -> str | None:
     options = [word for measure in given.measures for word in ("-m", str(measure))]
     for name, value in _unusual(given).items():
         options += option(f"--{name}", str(value))
+    for name, value in given.files.items():
+        word = f"--{name.replace('_', '-')}"
+        options += [word] if value is True else [part for one in value for part in option(word, one)]
     # A file whose name looks like an option can only come after all options.
     odd = any(word.startswith("-") for word in given.sources)
     return shlex.join([*COMMAND, *options, "--", *given.sources] if odd else [*COMMAND, *given.sources, *options])
@@ -163,7 +166,7 @@ def _command_line(given: Inputs) -> str | None:
 
 def _python_line(given: Inputs) -> str:
     """The same as a call."""
-    settings = "".join(f", {name}={value!r}" for name, value in _unusual(given).items())
+    settings = "".join(f", {name}={value!r}" for name, value in {**_unusual(given), **given.files}.items())
     first = "qrels, runs" if given.sources is None else f"{given.sources[0]!r}, {list(given.sources[1:])!r}"
     return f"gf.report({first}, {[str(measure) for measure in given.measures]}{settings})"
 

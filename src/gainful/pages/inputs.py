@@ -10,21 +10,21 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from gainful.data.policies import Gaps, Policies, PolicyOptions
+from gainful.data.policies import Gaps
 from gainful.data.rankings import Rankings
 from gainful.data.scores import Scores
 from gainful.engine.scoring import check_ties
 from gainful.errors import check_choice, check_count, check_share
 from gainful.io.read import read_qrels
 from gainful.measures import Measure, parse_measures
-from gainful.pages import report
+from gainful.pages import ReportOptions, report
 from gainful.pages.result import need_packages
 from gainful.results import Settings, plural
 from gainful.stats.choices import Correction, Test
 from gainful.stats.resample import check_resamples, generator
 from gainful.verbs.compare.result import place_of
 from gainful.verbs.evaluate import evaluate
-from gainful.verbs.source import DEFAULT_MEASURES, Measures, Options, rankings_of
+from gainful.verbs.source import DEFAULT_MEASURES, Measures, Options, RunOptions, policies_of, rankings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,6 +37,7 @@ class Inputs:
     measures: Sequence[Measure]
     scores: Scores
     settings: Settings  # the parameters of `report`, and the policies
+    files: Mapping[str, Any]  # which files were taken, and whether broken ones were left out, where that was said
     sources: tuple[str, ...] | None  # the words for qrels and runs on a command line; None if they are no files
 
     @property
@@ -61,7 +62,7 @@ class Inputs:
         return {name: self.settings[name] for name in names}
 
 
-def read(qrels: Any, runs: Any, measures: Measures, options: PolicyOptions, given: Mapping[str, Any]) -> Inputs:
+def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, given: Mapping[str, Any]) -> Inputs:
     """Check everything that can be checked before the work, then read and join; `given` are all parameters."""
     for name, kind in (("test", Test), ("correction", Correction), ("gaps", Gaps)):
         check_choice(name, given[name], get_args(kind))
@@ -75,7 +76,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: PolicyOptions, give
     if known is not None and measures is DEFAULT_MEASURES and runs is not None:
         runs, measures = None, runs
     chosen = list(dict.fromkeys(parse_measures(measures)))  # type: ignore[arg-type]
-    policies = Policies(**options) if known is None else known.policies
+    policies = policies_of(options) if known is None else known.policies
     check_ties(chosen, policies.ties)
     need_packages()
     name, sources = "rankings", None
@@ -93,7 +94,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: PolicyOptions, give
         joined = rankings = rankings_of(known, runs, cast(Options, options), documents=needed)
     if given["baseline"] is not None:
         place_of(given["baseline"], rankings.systems, "baseline")
-    scores = evaluate(rankings, chosen, **options)
+    scores = evaluate(rankings, chosen, **cast(Options, options))
     judgments = int((rankings.pool_grade >= 0).sum())
     counts = f"{plural(len(scores.systems), 'run')}, {plural(len(scores.topics), 'topic')}, "
     data = f"{counts}{plural(judgments, 'judgment')}; {', '.join(scores.measures)}"
@@ -104,6 +105,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: PolicyOptions, give
         measures=chosen,
         scores=scores,
         settings=Settings.of(report, given, data=data, policies=scores.policies, notes=scores.notes()),
+        files={name: options[name] for name in RunOptions.__annotations__ if options.get(name)},  # type: ignore[literal-required]
         sources=sources,
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from gainful.data.policies import Degenerate, Policies, Ties
 from gainful.errors import DataError, GainfulError, check_choice, setting
 from gainful.verbs.source import DEFAULT_MEASURES as DEFAULT_MEASURES
-from gainful.verbs.source import LATE_POLICIES, Measures, Options, check_options, policies_of, rankings_of
+from gainful.verbs.source import LATE_POLICIES, Measures, Options, check_options, policies_of, rankings_of, selected
 
 if TYPE_CHECKING:
     from gainful.data.rankings import FloatArray, Rankings
@@ -69,7 +69,7 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
         raise DataError("expected judgments and runs, or what `align` returns, got no runs")
     policies, keep_going = policies_of(options), options.get("keep_going", False)
     check_ties(chosen, policies.ties)
-    engine = options.get("engine", "local")
+    runs, engine = selected(runs, options), options.get("engine", "local")
     with open_engine(engine) as work:
         # In the background, while the judgments are read and indexed.
         reading = iterate_runs(runs, keep_going=keep_going, raw=True) if engine == "local" else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 from gainful.data.policies import Policies, PolicyOptions
 from gainful.engine import Engine
@@ -13,6 +13,7 @@ from gainful.results import Settings, plural
 if TYPE_CHECKING:
     from gainful.data.rankings import Rankings
     from gainful.data.scores import Scores
+    from gainful.io.sources import Selection
     from gainful.measures import Measure
 
 DEFAULT_MEASURES = ("nDCG@10", "AP")
@@ -23,7 +24,39 @@ _POLICIES = tuple(PolicyOptions.__annotations__)
 LATE_POLICIES = ("missing", "degenerate")
 
 
-class Options(PolicyOptions, total=False):
+class FileOptions(TypedDict, total=False):
+    """Which files runs are read from.
+
+    Parameters
+    ----------
+    include, exclude
+        Patterns such as *.txt.gz: of the files named or found, take those that match one of the first, and none of the
+        others. A pattern is matched with a file's name, and with its path inside the folder or archive.
+    recursive
+        Search the folders in folders, too.
+    """
+
+    include: Sequence[str]
+    exclude: Sequence[str]
+    recursive: bool
+
+
+class RunOptions(FileOptions, total=False):
+    """Which files runs are read from, and what is done about those that cannot be.
+
+    Parameters
+    ----------
+    include, exclude, recursive
+        See `FileOptions`.
+    keep_going
+        Leave out runs that cannot be read, go on with the others, and name those left out at the end; a command exits
+        with status 1 then.
+    """
+
+    keep_going: bool
+
+
+class Options(PolicyOptions, RunOptions, total=False):
     """How judgments and runs are read and joined, and where: keywords of all functions that start from them.
 
     Parameters
@@ -32,17 +65,41 @@ class Options(PolicyOptions, total=False):
         See `Policies`.
     engine
         See `Dask`; ``local``, the default, is this process.
-    keep_going
-        Leave out runs that cannot be read, score the others, and name those left out at the end; a command exits with
-        status 1 then.
+    keep_going, include, exclude, recursive
+        See `RunOptions`.
     lower_is_better
         Measures in a table of scores for which lower is better, such as latency; that of a wide table is called
         'score'. gainful knows the direction of its own measures; for any other it takes a higher score for better.
     """
 
     engine: Engine
-    keep_going: bool
     lower_is_better: Sequence[str]
+
+
+_FILES = tuple(FileOptions.__annotations__)
+
+
+def selected(runs: Any, options: Mapping[str, Any]) -> Any:
+    """The runs that the options for files select; all of them, as they were given, if there are no such options."""
+    if not any(options.get(name) for name in _FILES):
+        return runs
+    from gainful.io.read import entries_of
+
+    return entries_of(runs, selection_of(options))
+
+
+def selection_of(options: Mapping[str, Any]) -> Selection:
+    """Which files to take."""
+    from gainful.io.sources import Selection
+
+    include, exclude = (_patterns(name, options.get(name, ())) for name in _FILES[:2])
+    return Selection(include, exclude, bool(options.get("recursive")))
+
+
+def _patterns(name: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not all(isinstance(one, str) for one in given):
+        raise GainfulError(f"{name}: expected a list of patterns such as ['*.txt.gz'], got {given!r}")
+    return tuple(given)
 
 
 def policies_of(options: Mapping[str, Any], **usual: Any) -> Policies:
@@ -92,6 +149,9 @@ def align(
     documents: float = 0,
     scores: bool = False,
     keep_going: bool = False,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    recursive: bool = False,
     **policies: Unpack[PolicyOptions],
 ) -> Rankings:
     """Join runs with judgments once, for all the functions that start from both.
@@ -109,6 +169,8 @@ def align(
         Keep the scores of all documents, judged or not, as thresholds need them; also kept if all documents are listed.
     keep_going
         Leave out runs that cannot be read, and name them in `Rankings.failed`.
+    include, exclude, recursive
+        Which files to take: see `Options`.
     **policies
         See `Policies`.
 
@@ -134,6 +196,7 @@ def align(
     if not documents >= 0:
         raise GainfulError(f"documents: expected a number of at least 0, got {documents}")
     chosen = Policies(**policies)
+    runs = selected(runs, {"include": include, "exclude": exclude, "recursive": recursive})
     # In the background, while the judgments are read and indexed.
     reading = iterate_runs(runs, keep_going=keep_going, raw=not documents and not scores)
     rankings = join(judgments(qrels), reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
@@ -149,7 +212,7 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
 
     check_options(options)
     if not isinstance(source, Rankings):
-        given: Any = {name: options[name] for name in (*_POLICIES, "keep_going") if name in options}  # type: ignore[literal-required]
+        given: Any = {name: options[name] for name in (*_POLICIES, "keep_going", *_FILES) if name in options}  # type: ignore[literal-required]
         if runs is None:
             raise DataError("expected judgments and runs, or what `align` returns, got no runs")
         return align(source, runs, documents=documents, scores=scores, **given)

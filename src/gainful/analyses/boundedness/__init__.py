@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from gainful.data.policies import Duplicates, Missing, Ties, Unjudged
+from gainful.verbs.source import RunOptions
 
 if TYPE_CHECKING:
     from gainful.analyses.boundedness.result import Boundedness
@@ -14,14 +15,13 @@ Norm = Literal["org", "min", "f"]
 Lists = Literal["orderings", "sublists"]
 
 
-class JoinOptions(TypedDict, total=False):
+class JoinOptions(RunOptions, total=False):
     """Some of `Options`: what is undefined is counted, and no policy gives it a value."""
 
     ties: Ties
     unjudged: Unjudged
     missing: Missing
     duplicates: Duplicates
-    keep_going: bool
 
 
 def boundedness(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from gainful.data.policies import Duplicates
 from gainful.errors import check_count, check_cutoffs
-from gainful.verbs.source import Measures, check_options
+from gainful.verbs.source import Measures, RunOptions, check_options
 
 if TYPE_CHECKING:
     from gainful.analyses.pool.result import PoolPlan
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Topics = Literal["judged", "all"]
 
 
-class PoolOptions(TypedDict, total=False):
+class PoolOptions(RunOptions, total=False):
     """How runs are read and ranked.
 
     Parameters
@@ -25,14 +25,12 @@ class PoolOptions(TypedDict, total=False):
         Documents with equal scores: trec (by document id, as trec_eval) or order (as in the run).
     duplicates
         See `Policies`.
-    keep_going
-        Leave out runs that cannot be read, pool the others, and name those left out at the end; a command exits with
-        status 1 then.
+    keep_going, include, exclude, recursive
+        See `RunOptions`.
     """
 
     ties: Literal["trec", "order"]
     duplicates: Duplicates
-    keep_going: bool
 
 
 def pool(

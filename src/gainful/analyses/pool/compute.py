@@ -23,6 +23,7 @@ from gainful.measures import parse_measures
 from gainful.results import Note, Settings, plural
 from gainful.stats.resample import generator
 from gainful.verbs.evaluate import evaluate
+from gainful.verbs.source import selected
 
 PAIR = ["query_id", "doc_id"]
 # Judged documents of a run are counted so far down.
@@ -38,7 +39,7 @@ def planned(
     measures = tuple(map(str, parse_measures(given["measures"] or "nDCG@10")))
     before = _labels(qrels, options)
     labels = _merged(before, _labels(given["judged"], options))
-    read, failed = _read(runs, keep_going=options.get("keep_going", False))
+    read, failed = _read(selected(runs, options), keep_going=options.get("keep_going", False))
     # By what was judged before: judgments that come back for some topics must not change the sample.
     chosen = _topics(read, before, given["topics"])
     deepest = max(given["depth"], *given["depths"], *given["strata"])
@@ -81,7 +82,7 @@ def _read(runs: Any, *, keep_going: bool) -> tuple[list[Run], list[tuple[str, st
     failed = []
     for run in iterate_runs(runs, keep_going=keep_going):
         if isinstance(run, UnreadRun):
-            failed.append((run.source, run.reason))
+            failed += [(run.source, run.reason)] if run.is_run else []
             continue
         check_name(run.name, found)
         found[run.name] = run if isinstance(run, Run) else run.read()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from gainful.data.policies import PolicyOptions
 from gainful.engine import Engine
-from gainful.verbs.source import Measures
+from gainful.verbs.source import Measures, RunOptions
 
 if TYPE_CHECKING:
     from gainful.analyses.robustness.result import Robustness
@@ -16,11 +16,10 @@ Depletion = Literal["stratified", "uniform", "depth", "leave-one-out"]
 DEFAULT_MEASURES = ("bpref", "infAP", "AP", "nDCG@1000")
 
 
-class DepletionOptions(PolicyOptions, total=False):
+class DepletionOptions(PolicyOptions, RunOptions, total=False):
     """How judgments and runs are read and joined, and where judgments are taken away: see `Options`."""
 
     engine: Engine
-    keep_going: bool
 
 
 def robustness(

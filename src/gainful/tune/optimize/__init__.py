@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from gainful.data.policies import Duplicates, Ties, Unjudged
+from gainful.verbs.source import RunOptions
 
 if TYPE_CHECKING:
     from gainful.tune.optimize.result import Optimum
@@ -15,7 +16,7 @@ Target = Literal["discount", "gain", "both"]
 Method = Literal["slsqp", "cone"]
 
 
-class OptimizeOptions(TypedDict, total=False):
+class OptimizeOptions(RunOptions, total=False):
     """How judgments and runs are joined.
 
     Parameters
@@ -26,8 +27,8 @@ class OptimizeOptions(TypedDict, total=False):
         Judged topics that a run has nothing for: empty (scored as an empty ranking) or error.
     degenerate
         Topics without a relevant document: zero (0 for every run) or skip (left out).
-    keep_going
-        Leave out runs that cannot be read, and name them at the end.
+    keep_going, include, exclude, recursive
+        See `RunOptions`.
     """
 
     ties: Ties
@@ -35,7 +36,6 @@ class OptimizeOptions(TypedDict, total=False):
     missing: Literal["empty", "error"]
     degenerate: Literal["zero", "skip"]
     duplicates: Duplicates
-    keep_going: bool
 
 
 def optimize(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.errors import check_count
+from gainful.verbs.source import FileOptions, check_options, selection_of
 
 if TYPE_CHECKING:
     from gainful.verbs.check.result import Check
@@ -19,9 +20,7 @@ def check(
     max_docs: int | None = None,
     labels: Sequence[float] | None = None,
     tag_is_name: bool = False,
-    recursive: bool = False,
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
+    **options: Unpack[FileOptions],
 ) -> Check:
     """Check files of runs, and of judgments, before anyone scores them.
 
@@ -39,10 +38,8 @@ def check(
         The labels that judgments may have; others are an error.
     tag_is_name
         Whether the tag in a run must be the name of its file, as most campaigns ask for.
-    recursive
-        Search the folders in folders, too.
-    include, exclude
-        Patterns such as *.txt.gz: of the files found, take those that match one of the first, and none of the others.
+    **options
+        See `FileOptions`.
 
     Returns
     -------
@@ -61,11 +58,11 @@ def check(
     >>> found.to_frame().select("file", "status").rows()
     [('qrels', 'ok'), ('good', 'ok'), ('other', '1 warning')]
     """
-    from gainful.io.sources import Selection
     from gainful.results import Settings
     from gainful.verbs.check.compute import Limits, check_files, split, topics_in
     from gainful.verbs.check.result import Check
 
+    check_options(options, FileOptions)
     if max_docs is not None:
         check_count("max_docs", max_docs)
     given = locals()
@@ -76,7 +73,6 @@ def check(
         tag_is_name=tag_is_name,
         topics=None if topics is None else topics_in(topics),
     )
-    selection = Selection(tuple(include), tuple(exclude), recursive)
-    found = check_files(qrels, runs, limits, selection)
+    found = check_files(qrels, runs, limits, selection_of(options))
     settings = Settings.of(check, given | {"topics": None}, data=f"{len(found)} files")
     return Check(files=found, settings=settings)

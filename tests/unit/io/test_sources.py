@@ -1,0 +1,144 @@
+"""Which files are taken: folders in folders, patterns, archives."""
+
+import gzip
+import io
+import tarfile
+import zipfile
+
+import pytest
+
+import gainful as gf
+from gainful.errors import DataError, GainfulError
+from gainful.io import archives
+
+RUN = b"301 Q0 a 1 2.5 tag\n301 Q0 b 2 1.5 tag\n"
+BAD = b"301 Q0 b 1 2.5 tag\n301 Q0 a 2 1.5\n"
+QRELS = {"301": {"a": 1, "b": 0}}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.txt", "deep/two.txt.gz", "deep/er/three.run", "deep/.hidden/four.txt"):
+        place = tmp_path / "runs" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(gzip.compress(RUN) if name.endswith(".gz") else RUN)
+    return tmp_path
+
+
+def systems(runs="runs", **options):
+    return gf.evaluate(QRELS, runs, "AP", **options).systems
+
+
+def packed(path, files, mode="w:gz"):
+    with tarfile.open(path, mode) as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+def zipped(path, files):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+
+
+@pytest.mark.usefixtures("folder")
+def test_folders_in_folders():
+    assert systems() == ("one",)
+    assert systems(recursive=True) == ("three", "two", "one")
+    with pytest.raises(DataError, match=r"runs/deep/er/x: no such file"):
+        systems("runs/deep/er/x", recursive=True)
+
+
+def test_a_folder_of_folders_says_how_to_search_them(folder):
+    (folder / "runs" / "one.txt").unlink()
+    with pytest.raises(DataError, match="got one without files; recursive searches the folders in it"):
+        systems()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"include": ["*.run"]}, ("three",)),
+        ({"include": ["deep/*"]}, ("three", "two")),
+        ({"exclude": ["t*"]}, ("one",)),
+        ({"include": ["*.txt*"], "exclude": ["deep/two*"]}, ("one",)),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_patterns(options, expected):
+    assert systems(recursive=True, **options) == expected
+
+
+@pytest.mark.usefixtures("folder")
+def test_patterns_hold_for_files_that_are_named_as_shells_do_it():
+    assert systems(["runs/one.txt", "runs/deep/two.txt.gz"], exclude=["two*"]) == ("one",)
+    with pytest.raises(DataError, match="got none that the patterns admit"):
+        systems(exclude=["*"])
+    with pytest.raises(GainfulError, match="include: expected a list of patterns"):
+        systems(include="*.txt")
+
+
+@pytest.mark.usefixtures("folder")
+def test_every_function_that_reads_runs_takes_them():
+    runs = {"runs": "runs", "recursive": True, "exclude": ["one*"]}
+    rankings = gf.align(QRELS, **runs)
+    assert rankings.systems == ("three", "two")
+    for function in (gf.boundedness, gf.pool):
+        assert "2 runs" in str(function(QRELS, **runs).settings)
+
+
+@pytest.mark.parametrize("name", ["all.tar", "all.tar.gz", "all.tgz", "all.tar.bz2", "all.tar.xz", "all.zip"])
+def test_archives(folder, name):
+    files = {"all/two.txt": RUN, "all/README.md": b"# Runs", "all/sub/one.gz": gzip.compress(RUN), "all/.x": b"x"}
+    if name.endswith(".zip"):
+        zipped(folder / name, files)
+    else:
+        modes = {"tar": "w", "gz": "w:gz", "tgz": "w:gz", "bz2": "w:bz2", "xz": "w:xz"}
+        packed(folder / name, files, modes[name.rsplit(".")[-1]])
+    scores = gf.evaluate(QRELS, name, "RR")
+    assert scores.systems == ("one", "two")
+    assert scores.mean()["RR"].to_list() == [1.0, 1.0]
+    (note,) = [note for note in scores.notes() if note.code == "no-run"]
+    assert note.text == f"Left out 1 file that is no run: {name}/all/README.md (a text)."
+    assert gf.evaluate(QRELS, name, "RR", include=["all/sub/*"]).systems == ("one",)
+
+
+def test_an_archive_beside_runs_and_what_is_wrong_inside(folder):
+    packed(folder / "runs" / "more.tgz", {"bad.txt": BAD, "one.txt": RUN})
+    with pytest.raises(DataError, match=r"^runs/more.tgz/bad.txt:2: expected 6 fields"):
+        systems()
+    scores = gf.evaluate(QRELS, "runs", "AP", keep_going=True)
+    assert scores.systems == ("more.tgz/one", "runs/one")
+    assert [source for source, _ in scores.failed] == ["runs/more.tgz/bad.txt"]
+
+
+def test_members_of_a_compressed_archive_in_any_order(folder):
+    names = [f"r{number}.txt" for number in range(20)]
+    packed(folder / "many.tgz", {name: RUN.replace(b"a", name.encode()) for name in names})
+    members = archives.members_of(folder / "many.tgz")
+    for member in [*members[::3], *members[1::3], *members[2::3], *reversed(members)]:
+        assert member.read().split()[2] == member.name.encode()
+
+
+def test_damaged_and_large_archives(folder, monkeypatch):
+    packed(folder / "all.tgz", {"one.txt": RUN * 1000})
+    data = (folder / "all.tgz").read_bytes()
+    zipped(folder / "all.zip", {"one.txt": RUN})
+    monkeypatch.setattr(archives, "LARGEST", 20)
+    for name in ("all.tgz", "all.zip"):
+        with pytest.raises(DataError, match=rf"{name}/one.txt: expected at most 0 GiB per file"):
+            systems(name)
+    (folder / "short.tgz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataError, match=r"short.tgz: damaged"):
+        systems("short.tgz")
+
+
+def test_names_of_members_do_not_lead_out_of_an_archive(folder):
+    """Nothing is written, so that such a name is just a name."""
+    packed(folder / "evil.tgz", {"../../one.txt": RUN})
+    before = sorted(folder.rglob("*"))
+    assert gf.evaluate(QRELS, "evil.tgz", "RR").mean()["RR"].to_list() == [1.0]
+    assert sorted(folder.rglob("*")) == before
