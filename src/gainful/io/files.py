@@ -149,14 +149,16 @@ def _separated(header: bytes, suffix: str) -> Format | None:
 def text_file(path: Path) -> bytes | None:
     """The first bytes of a file of TREC text that is too large to be read before it is needed; None for any other."""
     try:
+        status = path.stat()  # before it is opened: what is no file can be read but once
+        if not stat.S_ISREG(status.st_mode) or status.st_size < LARGE:
+            return None
         with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size < LARGE:
-                return None
             head = file.read(HEAD)
+            file.seek(status.st_size - 4)
+            tail = file.read(4)
     except (OSError, ValueError):
         return None  # the reader of whole files says why
-    return None if is_compressed(head) or detect(head, b"", path) != "text" else head
+    return None if is_compressed(head) or detect(head, tail, path) != "text" else head
 
 
 def read_bytes(path: Path) -> bytes | LargeFile:

@@ -139,6 +139,30 @@ def test_a_pipe(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_pipe_is_not_opened_to_see_what_it_is() -> None:
+    # That would wait for a writer, and lose what it writes before the pipe is opened again.
+    os.mkfifo("pipe")
+    found: list[object] = []
+    looking = threading.Thread(target=lambda: found.append(files.text_file(Path("pipe"))), daemon=True)
+    looking.start()
+    looking.join(5.0)
+    stuck = looking.is_alive()
+    if stuck:
+        Path("pipe").write_text(LINE)
+    assert not stuck
+    assert found == [None]
+
+
+@pytest.mark.usefixtures("folder")
+def test_runs_of_a_parquet_file_of_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Its last bytes tell what it is, not that they are no text.
+    monkeypatch.setattr(files, "LARGE", 1)
+    frame = pl.DataFrame({"run": ["x", "y"], "query_id": ["1", "1"], "doc_id": ["a", "a"], "score": [1.0, 2.0]})
+    frame.write_parquet("table")
+    assert [run.name for run in iterate_runs("table", raw=True)] == ["x", "y"]
+
+
+@pytest.mark.usefixtures("folder")
 def test_folders_in_natural_order() -> None:
     make("runs/run10.txt", "runs/Run2", "runs/run1.csv", "runs/.hidden", "runs/deeper/run0")
     Path("runs/run1.csv").write_text("qid,docno,score\n1,a,2.5\n")
