@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import math
 import os
@@ -9,6 +10,7 @@ import random
 import struct
 import sys
 import tempfile
+import time
 from collections import OrderedDict, defaultdict
 from contextlib import contextmanager
 from pathlib import Path
@@ -305,6 +307,25 @@ def test_a_file_that_shrinks_while_it_is_read(tmp_path, cut):
         assert told(qrels, run) == (DataError, f"{run}: changed while it was read; wait until it is complete")
 
 
+@compiled
+def test_nobody_reads_from_a_file_that_is_closed(tmp_path):
+    # The first block is not for the core, while threads are at those after it.
+    qrels, run = collection(tmp_path)
+    run.write_text("0 Q0 d0 0 x t\n" + run.read_text())
+    found = core._read_at
+    closed = []
+
+    def slow(file, view, start):
+        time.sleep(0.05 if start else 0.0)
+        closed.append(file.closed)
+        return found(file, view, start)
+
+    with streamed(300), blocks(300, 30), mock.patch("gainful.data.core._read_at", slow):
+        assert told(qrels, run)[0] is DataError
+    assert closed.count(False) > 1
+    assert closed.count(True) == 0
+
+
 def test_a_file_that_changes_while_it_is_read_as_a_whole(tmp_path):
     qrels, run = collection(tmp_path)
     status, later = os.stat(run), os.stat(qrels)
@@ -371,6 +392,35 @@ def test_odd_dicts(change):
         ours = told(judged, run)
         with pure():
             assert ours == told(judged, run)
+
+
+@compiled
+def test_a_dict_that_changes_while_garbage_is_collected():
+    # Up to Python 3.11, to make a list may collect garbage at once, hence run any code.
+    names = [f"a topic without judgments {at:03d}" for at in range(100)]
+    run = {name[:1] + name[1:]: {"d": 1.0} for name in names}
+    others = []
+
+    class Garbage:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            run.clear()
+            others.extend(name.upper() for name in names)  # where the keys were
+
+    arguments = (native.index_dict({"1": {"d": 1}}, (), ()), run, 0, (), ())
+    gc.collect()
+    gc.disable()
+    try:
+        Garbage()
+        held = [[] for _ in range(1000)]  # so that no list is left to be used again
+        gc.enable()
+        found = native.match_dict(*arguments)
+    finally:
+        gc.enable()
+    assert len(held) == 1000
+    assert found[8:] == (names, 100)
 
 
 @compiled
@@ -455,6 +505,15 @@ def test_what_is_no_finite_decimal_is_not_for_the_core(text):
     assert labels_of([text.encode()]) is None
     with pytest.raises(DataError, match=r"expected a (number|finite)"):
         gf.align({"q": {"d": 1}}, _file_of(text))
+
+
+@compiled
+def test_an_exponent_of_any_length():
+    # Zeros after the point make up for as large an exponent, and for no larger one.
+    zeros = b"0." + b"0" * 99_999
+    assert labels_of([zeros + b"1e100000"]).tolist() == [1.0]
+    assert labels_of([zeros + b"1e1000000"]) is None
+    assert labels_of([b"1" + b"0" * 100_000 + b"e-1000000"]).tolist() == [0.0]
 
 
 def _file_of(text, *, name="run.txt"):

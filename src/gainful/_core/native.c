@@ -281,7 +281,7 @@ static int number(const byte *p, const byte *end, double *value, Gil *gil) {
     uint64_t digits = 0;
     for (; p < end && is_digit(*p); p++)
         digits = digits * 10 + (uint64_t)(*p - '0');
-    ptrdiff_t count = p - first, power = 0;
+    int64_t count = p - first, power = 0;
     if (p < end && *p == '.') {
         const byte *point = ++p;
         for (; p < end && is_digit(*p); p++)
@@ -292,13 +292,14 @@ static int number(const byte *p, const byte *end, double *value, Gil *gil) {
     if (!count)
         return 0;
     if (p < end && (*p | 0x20) == 'e') {
-        int minus = ++p < end && *p == '-', given = 0;
+        int minus = ++p < end && *p == '-';
+        int64_t given = 0; /* up to more than a text has digits that could make up for it */
         if (p < end && (*p == '-' || *p == '+'))
             p++;
         if (p == end)
             return 0;
         for (; p < end && is_digit(*p); p++)
-            given = given < 100000 ? given * 10 + (*p - '0') : given;
+            given = given < INT64_C(100000000000000000) ? given * 10 + (*p - '0') : given;
         power += minus ? -given : given;
     }
     if (p != end)
@@ -1164,9 +1165,12 @@ static inline Row *new_row(Match *match) {
     return match->row + match->row_count++;
 }
 
+/* A copy, since the list of these names may make Python collect garbage, and run code that changes a dict. */
 static int add_unknown(Match *match, Id id) {
-    if (!RESERVE(match->unknown, match->unknown_room, match->unknown_count + 1))
+    byte *copy = take(&match->kept, id.length);
+    if (!copy || !RESERVE(match->unknown, match->unknown_room, match->unknown_count + 1))
         return 0;
+    keep(&id, copy);
     match->unknown[match->unknown_count++] = id;
     return 1;
 }
@@ -1464,9 +1468,7 @@ static int module_clear(PyObject *module) {
     return 0;
 }
 
-static void module_free(void *module) {
-    module_clear(module);
-}
+static void module_free(void *module) { module_clear(module); }
 
 static PyMethodDef module_functions[] = {
     {"index_text", index_text, METH_VARARGS, "The index of qrels as TREC text."},
@@ -1495,6 +1497,4 @@ static PyModuleDef module_definition = {
     .m_free = module_free,
 };
 
-PyMODINIT_FUNC PyInit_native(void) {
-    return PyModuleDef_Init(&module_definition);
-}
+PyMODINIT_FUNC PyInit_native(void) { return PyModuleDef_Init(&module_definition); }

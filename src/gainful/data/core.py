@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -100,8 +100,9 @@ def _file(raw: TextFile, name: str, rules: Rules, threads: Threads) -> Joined | 
             spare.append(view.obj)  # type: ignore[union-attr, arg-type]
 
         own = range(max(start, raw.first), before.st_size if raw.last is None else raw.last)
-        blocks = _blocks(read, own, before.st_size, rules, threads, done, begins=own.start == start)
-        found = _collected(blocks, name, rules, text=raw.last is None)
+        # Closed before the file is: threads may still be reading from it.
+        with closing(_blocks(read, own, before.st_size, rules, threads, done, begins=own.start == start)) as blocks:
+            found = _collected(blocks, name, rules, text=raw.last is None)
         check_unchanged(before, file.fileno(), str(raw.path))
         return found
     return None
@@ -124,7 +125,7 @@ def _blocks(
     done: Callable[[Buffer], None] = lambda _: None,
     *,
     begins: bool = True,
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """What is found in each block of the text that has so many bytes, of the topics that begin in its `own`."""
     block = min(max(-(-len(own) // _CORES), SMALL), LARGE)
     margins = [MARGIN]  # the last is the largest that was needed
@@ -164,7 +165,7 @@ def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer]:
         yield held
 
 
-def _ahead(match: Callable[[Any], Any], items: Iterable[Any], threads: Threads) -> Iterator[Any]:
+def _ahead(match: Callable[[Any], Any], items: Iterable[Any], threads: Threads) -> Generator[Any, None, None]:
     """What is found in each of the items, of which a few are under way."""
     waiting = iter(items)
     started = [threads().submit(match, item) for item in islice(waiting, 2 * _CORES)]
