@@ -59,11 +59,12 @@ def max_t(values: FloatArray, *, strata: Strata | None = None, confidence: float
     power = exponents(largest_of(values).max(keepdims=True))
     values = np.ldexp(values, power)
     strata = Strata.one(n) if strata is None else strata
+    rounding = float(np.abs(values).max(initial=0.0)) * 1e-14
     mean, deviations = strata.mean(values), strata.centred(values)
+    deviations[np.abs(deviations) <= rounding * strata.weights()] = 0.0
     plain, error, df = _errors(deviations, strata)
     inverse = np.divide(1.0, plain, out=np.zeros_like(plain), where=plain > 0.0)
     likely, larger = _likely(mean, error), np.sqrt(_ratio(error, plain))
-    rounding = float(np.abs(values).max(initial=0.0)) * 1e-14
     highest, either = np.empty(number), np.empty((rows, number))
     best, luck = np.empty((rows, number)), np.empty(number)
     generator(seed)  # refuses a bad one
@@ -87,12 +88,14 @@ def max_t(values: FloatArray, *, strata: Strata | None = None, confidence: float
         luck[part] = noise[np.argmax(likely[:, None] + noise, axis=0), np.arange(size)]
         done += size
     same = (plain == 0.0) & (np.abs(mean[:, None] - mean) <= rounding)
+    groups = strata.group_means(values)
+    other = np.ptp(groups[:, None] - groups, axis=2) > 100.0 * rounding
     found = []
     for drawn, family in ((highest[None], rows * (rows - 1) // 2), (either, rows - 1)):
         critical = _critical(_quantile(drawn, confidence)[:, None], df, n, 1.0 - confidence, family)
-        # What never varies is shown by an exact test of signs alone, or not at all.
-        never = 0.0 if sign_flip_p(n) * family < 1.0 - confidence else np.inf
-        found.append(np.where(plain > 0.0, error * critical, np.where(same, 0.0, never)))
+        # What never varies is shown by an exact test of signs alone, or not at all: nor where groups differ.
+        never = np.where(other | (sign_flip_p(n) * family >= 1.0 - confidence), np.inf, 0.0)
+        found.append(np.where(plain > 0.0, error * critical, np.where(same & ~other, 0.0, never)))
     mean, all_pairs, of_row, luck = (np.ldexp(one, -power) for one in (mean, *found, luck))
     return MaxT(mean=mean, all_pairs=all_pairs, of_row=of_row, best=best.mean(axis=1), optimism=float(luck.mean()))
 
@@ -134,12 +137,14 @@ def _critical(u: FloatArray, df: FloatArray, n: int, alpha: float, family: int) 
     """The t that belongs to the largest u = Σ±w/√Σw²; never less than that of one pair by itself.
 
     t = u·√(df/(df + 1 − u²)), since signs leave the sum of squares as it is. Where all signs of a few columns are not
-    rare enough, Bonferroni's value is taken.
+    rare enough, Bonferroni's value is taken; and where it is lower in groups, whose df only estimate the variance that
+    signs leave.
     """
-    if sign_flip_p(n) >= alpha:
-        return np.asarray(-special.stdtrit(df, alpha / family / 2.0), np.float64)
+    bonferroni = -special.stdtrit(df, alpha / family / 2.0)
     t = u * np.sqrt(df / np.maximum(df + 1.0 - u * u, 1e-9))
-    return np.asarray(np.maximum(t, -special.stdtrit(df, alpha / 2.0)), np.float64)
+    t = np.maximum(t, -special.stdtrit(df, alpha / 2.0))
+    t = np.where(df < n - 1.5, np.minimum(t, bonferroni), t)
+    return np.asarray(np.where(np.exp2(-df) >= alpha, bonferroni, t), np.float64)
 
 
 def _quantile(drawn: FloatArray, confidence: float) -> FloatArray:

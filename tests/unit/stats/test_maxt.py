@@ -74,6 +74,13 @@ def test_differences_that_never_vary(columns, half):
     assert found.places()[0].tolist() == ([1, 2, 3] if half == 0 else [1, 1, 1])
 
 
+def test_constant_rows():
+    """The mean of three times 0.4 is not 0.4 in floats, which is no variance."""
+    found = max_t(np.array([[0.4] * 3, [0.1] * 3]), **SETTINGS)
+    assert found.all_pairs[0, 1] == np.inf
+    assert found.places()[0].tolist() == [1, 1]
+
+
 def test_places_by_hand():
     """a is above c alone, which is below a and b; b is above c."""
     half = np.array([[0, 2, 1], [2, 0, 1], [1, 1, 0]]) * 1.0
@@ -134,3 +141,22 @@ def test_groups_use_the_variance_within():
     values[0] += np.where(place == 0, 2.0, 4.0)
     groups = Strata(names=("a", "b"), place=place)
     assert max_t(values, strata=groups, **SETTINGS).all_pairs[0, 1] < max_t(values, **SETTINGS).all_pairs[0, 1] / 2
+
+
+def test_small_groups_take_bonferroni():
+    """The two columns of x have most of the variance: a t with about 1 degree of freedom (Satterthwaite)."""
+    groups = Strata(names=("x", "y"), place=np.repeat([0, 1], [2, 10]), macro=True)
+    values = np.where(groups.place == 0, 10.0, 0.01) * Y
+    z = values[0] - values[1]
+    parts = [z[groups.place == at].var(ddof=1) / size / 4 for at, size in ((0, 2), (1, 10))]
+    df = sum(parts) ** 2 / (parts[0] ** 2 / 1 + parts[1] ** 2 / 9)
+    assert df < 1.01
+    found = max_t(values, strata=groups, **SETTINGS).all_pairs[0, 1]
+    assert found == pytest.approx(stats.t.isf(0.025 / 10, df) * np.sqrt(sum(parts)), rel=1e-6)
+
+
+def test_groups_that_differ_without_variance():
+    """0.3 in one group and -0.1 in the other have a mean of 0.1, which no test of signs shows (p = 0.34)."""
+    groups = Strata(names=("x", "y"), place=np.repeat([0, 1], 3))
+    values = np.stack([np.where(groups.place == 0, 0.3, -0.1), np.zeros(6)])
+    assert max_t(values, strata=groups, **SETTINGS).all_pairs[0, 1] == np.inf

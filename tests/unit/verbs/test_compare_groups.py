@@ -160,6 +160,35 @@ class TestStanding:
         assert ((some["all_high"] - some["all_low"]) < (everything["all_high"] - everything["all_low"])).all()
 
 
+class TestWithoutVarianceInGroups:
+    GROUPS = dict(zip("123456", "xxxyyy", strict=True))  # noqa: RUF012 (never changed)
+
+    @pytest.mark.parametrize("step", [0.25, 1e-4, 1e-8])
+    def test_what_rounding_leaves_is_no_variance(self, step):
+        """Of 6 equal signs 2 in 2⁶ flips are as large, however small the step."""
+        y = Y[0, :6]
+        found = compare([y + step, y], groups=self.GROUPS).to_frame().row(0, named=True)
+        assert found["p"] == 2 / 2**6
+        assert np.isnan(found["effect"])
+        assert (found["low"], found["high"]) == pytest.approx((step, step), rel=1e-6)
+
+    def test_groups_that_differ(self):
+        """Σ of ±0.3 three times and ±0.1 three times is 0.6 or more in 22 of 64 cases: 0.1 is not shown to be so."""
+        found = compare([[0.4, 0.4, 0.4, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.2, 0.2, 0.2]], groups=self.GROUPS)
+        row = found.to_frame().row(0, named=True)
+        assert row["p"] == 22 / 64
+        assert (row["low"], row["high"], row["all_low"]) == (-np.inf, np.inf, -np.inf)
+        assert found.equivalent(0.2)["p"].to_list() == [1.0]
+        assert found.equivalent(0.35)["p"].to_list() == [2**-6]
+
+    def test_small_groups_are_told(self):
+        few = {str(topic + 1): "x" if topic < 3 else "y" for topic in range(20)}
+        told = [str(note) for note in compare(Y, groups=few, macro=True).notes() if note.code == "small-groups"]
+        assert told[0].startswith("Few topics in x, and as much weight as larger groups: ")
+        for settings in ({"groups": few}, {"groups": GROUPS | dict.fromkeys(("7", "8"), "x"), "macro": True}):
+            assert "small-groups" not in {note.code for note in compare(Y, **settings).notes()}
+
+
 class TestRange:
     def test_no_interval_leaves_it(self):
         values = np.array([[1.0, 1, 1, 1, 0.9], [0, 0, 0, 0, 0.1], [0, 1, 0, 1, 0]])

@@ -131,7 +131,9 @@ def _differences(
         effect = t_statistic(z, noise) / np.sqrt(z.shape[1])
         equal = np.isinf(effect)
     else:
-        squares = ((z - strata.group_means(z)[:, strata.place]) ** 2).sum(axis=1)
+        middle = strata.group_means(z)[:, strata.place]
+        z = np.where(np.abs(z - middle) <= noise[:, None], middle, z)
+        squares = ((z - middle) ** 2).sum(axis=1)
         equal = (strata.errors(z)[0] == 0.0) & z.any(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             effect = strata.mean(z) / np.sqrt(squares / (z.shape[1] - len(strata.names)))

@@ -12,8 +12,11 @@ from gainful.errors import GainfulError
 from gainful.stats.choices import Interval
 from gainful.stats.intervals import mean_interval
 from gainful.stats.paired import IntArray, sign_flip_p
-from gainful.stats.resample import FloatArray
+from gainful.stats.resample import FloatArray, largest_of
 from gainful.stats.strata import Strata
+
+# Differences without variance that differ by less than this, relative to them, are the same in all groups.
+_SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,11 +147,12 @@ def difference_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """The interval of each pair's mean difference, within what the range of the scores allows.
 
-    Of equal differences it is what the exact test of signs leaves: that number alone, or everything.
+    Of equal differences it is what the exact test of signs leaves: that number alone, or everything; the latter also
+    where they are equal in each group, but not in all.
     """
     low, high = mean_interval(z, how, strata=strata, confidence=confidence, **more)
-    if sign_flip_p(z.shape[1]) > 1.0 - confidence:
-        low, high = np.where(equal, -np.inf, low), np.where(equal, np.inf, high)
+    unknown = equal & ((np.ptp(z, axis=1) > _SAME * largest_of(z)) | (sign_flip_p(z.shape[1]) > 1.0 - confidence))
+    low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
     return within(low, high, (bounds[0] - bounds[1], bounds[1] - bounds[0]))
 
 

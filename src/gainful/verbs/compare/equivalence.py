@@ -9,7 +9,7 @@ from scipy import special
 
 from gainful import _polars as pl
 from gainful.stats.paired import corrected, rounding, sign_flip_p
-from gainful.stats.resample import FloatArray
+from gainful.stats.resample import FloatArray, largest_of
 from gainful.stats.strata import Strata
 from gainful.tables import Kind, Table
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def equivalence_p(one: Contrasts, margin: float) -> FloatArray:
     """Of each pair the larger p of two one-sided t-tests: that the difference is above −margin, and below margin.
 
-    Differences without variance are tested by their signs, as elsewhere: 2^−T if they lie inside, else 1.
+    Differences without variance are tested by their signs, as elsewhere: 2^−T if all lie inside, else 1.
     """
     z, strata = one.differences(), one.strata or Strata.one(len(one.topics))
     error, df = strata.errors(z)
@@ -30,7 +30,8 @@ def equivalence_p(one: Contrasts, margin: float) -> FloatArray:
     constant = one.equal | ~(np.abs(z) > noise[:, None]).any(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = special.stdtr(df, -room / error)
-    return np.where(constant, np.where(room > noise, sign_flip_p(z.shape[1]) / 2.0, 1.0), p)
+    inside = margin - largest_of(z) > noise
+    return np.where(constant, np.where(inside, sign_flip_p(z.shape[1]) / 2.0, 1.0), p)
 
 
 def equivalence_frame(found: Comparison, margin: float) -> pl.DataFrame:
