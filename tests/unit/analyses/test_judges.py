@@ -53,6 +53,12 @@ class TestLabels:
         assert found.value("linear") == pytest.approx(1 - 2 / apart)
         assert (found.value("sensitivity"), found.value("specificity")) == (1.0, 1 / 3)
 
+    def test_a_crowd_shares_out_the_documents(self):
+        """Krippendorff's α takes gaps; κ is told of those who have judged the same."""
+        found = gf.judges(GOOD, {"1": GOOD["1"]}, {"2": GOOD["2"]})
+        assert [(one.first, one.second) for one in found.agreements] == [("judge 1", "judge 2"), ("judge 1", "judge 3")]
+        assert found.alphas["nominal"].value == 1
+
     def test_rel(self):
         found = gf.judges(GOOD, CHEAP, rel=2).agreement()
         assert (found.value("sensitivity"), found.value("specificity")) == (1.0, 1.0)
@@ -147,6 +153,8 @@ class TestConclusions:
         outcomes = [(one.both, one.only_first, one.only_other, one.reversed, one.neither) for one in found.conclusions]
         # Of three pairs, b and c never differ.
         assert outcomes == [(0, 0, 0, 2, 1), (0, 2, 0, 0, 1), (2, 0, 0, 0, 1)]
+        alone = {name: runs[name] for name in "ab"}
+        assert "Of 1 pair, 1 differs significantly in opposite" in gf.judges(good, turned, runs=alone).verdict()
 
     def test_a_judge_that_favours_one_run(self, made):
         """Every document that one run alone returned among its first ten gets the best label."""
@@ -164,6 +172,27 @@ class TestConclusions:
         found = gf.judges(made.qrels, other, runs=made.runs, measures="DCG@10")
         assert found.conclusion().favoured()[0] == made.runs[2].name
         assert f"favours {made.runs[2].name}" in found.verdict()
+
+    def test_lower_may_be_better(self, made):
+        """A judge who forbids what one run alone returned is against it, though its score rises."""
+        first = made.runs[2].frame.group_by("query_id", maintain_order=True).head(5).select("query_id", "doc_id")
+        forbidden = first.with_columns(relevance=pl.lit(-1.0))
+        kept = made.qrels.frame.join(first, on=["query_id", "doc_id"], how="anti").select(forbidden.columns)
+        other = gf.Qrels(pl.concat([kept, forbidden]), "strict")
+        found = gf.judges(made.qrels, other, runs=made.runs, measures="Forbidden@5")
+        assert found.conclusion().disfavoured()[0] == made.runs[2].name
+        assert f" disfavours {made.runs[2].name}" in found.verdict()
+
+    def test_intervals_stay_in_the_range(self):
+        """P@1 of two topics, 1 and 0 by one judge, 0 and 1 by the other: Student's interval is ±12.7 standard errors."""
+        runs = {"r": {t: ["a", "b"] for t in "1234"}, "s": {t: ["b", "a"] for t in "1234"}}
+        good = {"1": {"a": 1, "b": 0}, "2": {"a": 0, "b": 1}}
+        cheap = {"1": {"a": 0, "b": 1}, "2": {"a": 1, "b": 0}, "3": {"a": 1, "b": 0}, "4": {"a": 0, "b": 1}}
+        found = gf.judges(good, cheap, runs=runs, measures="P@1").conclusion()
+        assert (found.bias_low.tolist(), found.bias_high.tolist()) == ([-1, -1], [1, 1])
+        assert (found.predicted.low_alone.tolist(), found.predicted.high.tolist()) == ([0, 0], [1, 1])
+        assert (found.differences.low.tolist(), found.differences.high_alone.tolist()) == ([-1], [1])
+        assert found.predicted.narrower() == pytest.approx(1)
 
     def test_only_common_topics_count(self, made):
         topics = made.qrels.topics

@@ -38,6 +38,7 @@ def test_a_judge_that_says_nothing_or_the_contrary_does_not_count(cheap):
     found = predicted_means(GOOD, cheap, more, confidence=0.95)
     assert found.weight.item() == 0.0
     assert found.mean.item() == pytest.approx(GOOD.mean(), abs=1e-15)
+    assert found.high == pytest.approx(found.high_alone, abs=1e-12)
 
 
 def test_a_perfect_judge_of_many_topics_decides():

@@ -14,6 +14,7 @@ from gainful.stats.intervals import t_interval
 from gainful.stats.paired import corrected, pairs, rounding, t_test
 from gainful.stats.prediction import Predicted, predicted_means
 from gainful.stats.resample import FloatArray
+from gainful.verbs.evaluate import bounds_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,11 +58,17 @@ class Conclusion:
         return self.both + self.only_first + self.only_other + self.reversed + self.neither
 
     def favoured(self) -> list[str]:
-        """Runs that the other judge favours for sure, the most favoured first: in score, whatever that is worth."""
-        return [self.systems[at] for at in np.argsort(-self.bias, kind="stable") if self.bias_low[at] > 0.0]
+        """Runs that are shown to be favoured by the other judge, the most favoured first."""
+        return self._lower() if self.higher == "worse" else self._higher()
 
     def disfavoured(self) -> list[str]:
-        """Runs that it scores too low for sure, the worst first."""
+        """Runs that are shown to be disfavoured by it, the worst first."""
+        return self._higher() if self.higher == "worse" else self._lower()
+
+    def _higher(self) -> list[str]:
+        return [self.systems[at] for at in np.argsort(-self.bias, kind="stable") if self.bias_low[at] > 0.0]
+
+    def _lower(self) -> list[str]:
         return [self.systems[at] for at in np.argsort(self.bias, kind="stable") if self.bias_high[at] < 0.0]
 
 
@@ -92,7 +99,11 @@ def conclusion(
     counted = _outcomes(good, cheap, alpha, correction)
     shift = cheap - good
     shift -= shift.mean(axis=0)
-    low, high = t_interval(shift, confidence=confidence)
+    bounds = bounds_of(first.measure)
+    span = bounds[1] - bounds[0]
+    # A run and the others move apart by at most twice the range, of which the mean of all runs takes its part.
+    most = 2.0 * span * (1.0 - 1.0 / len(good))
+    low, high = (np.clip(end, -most, most) for end in t_interval(shift, confidence=confidence))
     one, two = pairs(len(good))
     more = other.values[:, alone]
     powered = len(alone) > 1
@@ -114,10 +125,10 @@ def conclusion(
         bias_high=high,
         correlation=_correlations(good, cheap),
         pair_correlation=_correlations(good[one] - good[two], cheap[one] - cheap[two]),
-        predicted=predicted_means(good, cheap, more, confidence=confidence) if powered else None,
+        predicted=predicted_means(good, cheap, more, confidence=confidence).within(*bounds) if powered else None,
         differences=predicted_means(
             good[one] - good[two], cheap[one] - cheap[two], more[one] - more[two], confidence=confidence
-        )
+        ).within(-span, span)
         if powered
         else None,
     )

@@ -83,7 +83,7 @@ def ratings_of(judged: Sequence[Qrels], names: Sequence[str], duplicates: Duplic
 def agreements(
     ratings: Ratings, *, rel: float, confidence: float, resamples: int, seed: int
 ) -> tuple[tuple[Agreement, ...], dict[str, Estimate]]:
-    """Of every two judges; and Krippendorff's α of all, by level."""
+    """Of every two judges with documents in common, as all must have with the first; and Krippendorff's α of all."""
     relevant = (ratings.labels >= rel).tolist()
     of: dict[str, Callable[[FloatArray], FloatArray]] = {
         "agreed": agreed,
@@ -100,6 +100,8 @@ def agreements(
         counts = counts_of(ratings.codes[:, one], ratings.codes[:, other], ratings.topic, **sizes)
         both = counts[counts.any(axis=(1, 2))]
         names = ratings.judges[one], ratings.judges[other]
+        if not len(both) and one:  # as of a crowd, whose members share out the documents
+            continue
         if not len(both):
             raise DataError(f"{names[0]} and {names[1]}: expected some pairs of topic and document in both, got none")
         found.append(Agreement(*names, len(both), both.sum(axis=0), _estimates(both, of, **drawn)))

@@ -201,9 +201,12 @@ def _on_order(found: Conclusion, first: str) -> str:
         f"under {found.judge} alone": found.only_other,
         "in opposite directions": found.reversed,
     }
-    told = [f"{number} {where}" for where, number in significant.items() if number]
+    told: list[str] = []
+    for where, number in significant.items():
+        verb = "" if told else "differs significantly " if number == 1 else "differ significantly "
+        told += [f"{number} {verb}{where}"] if number else []
     runs, tested = plural(len(found.systems), "run"), plural(found.tested, "pair")
-    outcome = f"{listed(told)} differ significantly" if told else "none differs significantly under either"
+    outcome = listed(told) if told else "none differs significantly under either"
     return (
         f"By {found.measure}, {found.judge} orders {runs} with τ_b = {_number(found.tau_b)} (τ_AP "
         f"{_number(found.tau_ap)}). Of {tested}, {outcome}."
@@ -215,8 +218,8 @@ def _on_bias(found: Conclusion) -> str:
     if not high and not low:
         return "No run is shown to be favoured."
     told = [f"favours {listed(high, _NAMED)}"] if high else []
-    told += [f"scores {listed(low, _NAMED)} too low"] if low else []
-    return f"It {' and '.join(told)}."
+    told += [f"disfavours {listed(low, _NAMED)}"] if low else []
+    return f"Relative to all runs, it {' and '.join(told)}."
 
 
 def _on_empty(missing: int, conclusions: Sequence[Conclusion]) -> Note | None:
