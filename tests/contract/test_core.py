@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gc
 import gzip
+import lzma
 import math
 import os
 import random
@@ -276,13 +278,15 @@ def collection(folder):
     return qrels, run
 
 
-def test_a_file_that_grows_while_it_is_read(tmp_path):
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_a_file_that_grows_while_it_is_read(tmp_path, pack):
     qrels, run = collection(tmp_path)
+    run.write_bytes(pack(run.read_bytes()))
 
     def growing(function):
         def call(*arguments, **options):
             with run.open("ab") as file:
-                file.write(b"1 Q0 new 1 1 t\n")
+                file.write(pack(b"1 Q0 new 1 1 t\n"))
             return function(*arguments, **options)
 
         return call

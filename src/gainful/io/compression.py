@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pathlib import Path, PurePath
 from typing import IO
 
 from gainful import _polars as pl
+from gainful.data.run import check_unchanged
 from gainful.errors import DataError
 from gainful.io.remote import RemoteFile
 
@@ -96,8 +98,11 @@ def decompress_blocks(path: Path | RemoteFile, where: str, size: int) -> Iterato
 
 def _blocks(path: Path | RemoteFile, name: str, size: int) -> Iterator[bytes]:
     with path.open("rb") as packed, _OPEN[name](packed) as file:
+        before = os.fstat(packed.fileno()) if isinstance(path, Path) else None
         while block := file.read(size):
             yield block
+        if before is not None:
+            check_unchanged(before, packed.fileno(), str(path))
 
 
 def _zstd_blocks(path: str, size: int) -> Iterator[bytes]:
