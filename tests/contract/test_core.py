@@ -352,6 +352,20 @@ def test_a_large_file_that_changes_before_it_is_parsed(tmp_path, change):
 
 
 @compiled
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_topic_that_is_too_large_is_not_held(tmp_path, pack):
+    # Each block of a packed file was put to all of its topic before.
+    run = tmp_path / "run.txt"
+    run.write_bytes(pack("".join(f"0 Q0 d{at} 0 {at} t\n" for at in range(1000)).encode()))
+    with pure():
+        expected = told({"0": {"d3": 1}}, run)
+    for most, joined in ((1 << 28, True), (2000, False)):
+        with streamed(300), blocks(300, 30), mock.patch("gainful.data.core._MOST", most), joins() as counts:
+            assert told({"0": {"d3": 1}}, run) == expected
+        assert counts == {joined: 1, not joined: 0}
+
+
+@compiled
 def test_runs_that_the_core_does_not_take_are_read_all_the_same(tmp_path):
     qrels, run = collection(tmp_path)
     table = tmp_path / "table.csv"

@@ -44,13 +44,14 @@ def join_raw(raw: Raw, name: str, rules: Rules, threads: Threads) -> Joined | No
     if native is None or rules.judged.core is None:
         return None
     if isinstance(raw, dict):
-        found = native.match_dict(rules.judged.core, raw, _ties(rules), NUMBERS, MAPPINGS)
-        return None if found is None else _collected([found], name, rules)
+        one = native.match_dict(rules.judged.core, raw, _ties(rules), NUMBERS, MAPPINGS)
+        return None if one is None else _collected([one], name, rules)
     if isinstance(raw, bytes):
         return _text(raw, name, rules, threads)
     if isinstance(raw, TextBlocks):
         parts = _parts(raw.blocks())
-        return _collected(_ahead(lambda part: _match(part, rules), parts, threads), name, rules, text=True)
+        found = _ahead(lambda part: None if part is None else _match(part, rules), parts, threads)
+        return _collected(found, name, rules, text=True)
     return _file(raw, name, rules, threads)
 
 
@@ -147,8 +148,8 @@ def _blocks(
     return _ahead(match, own[::block], threads)
 
 
-def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer]:
-    """The same text, cut at changes of topic."""
+def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer | None]:
+    """The same text, cut at changes of topic; None in the place of a topic that is not for the core."""
     held: Buffer = b""
     for block in blocks:
         data = bytes(held) + block if held else block.removeprefix(BOM)
@@ -159,6 +160,9 @@ def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer]:
         if cut >= 0:
             yield memoryview(data)[:cut]
             held = data[cut:]
+        elif len(data) > _MOST:
+            yield None
+            return
         else:
             held = data
     if held:
