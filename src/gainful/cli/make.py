@@ -197,7 +197,9 @@ def _shared(accepted: Any, *, table: bool) -> Iterator[Option]:
             yield Option(name, Literal["local", "dask"], "local", "shared")
             yield Option("address", str | None, None, "shared")
             yield Option("workers", _shell_type(int | None, None), None, "shared")
-        elif name in ("keep_going", "recursive"):
+        elif name == "title":
+            yield Option(name, str | None, None, "shared")
+        elif name in ("keep_going", "recursive", "hide_judgments"):
             yield Option(name, _shell_type(bool, False), False, "shared")
         elif name in ("include", "exclude"):
             yield Option(name, _SEVERAL, (), "shared")

@@ -199,17 +199,23 @@ def check(call: Call, *, details: bool = False) -> int:
     return 1 if found.errors else 0
 
 
-def report(call: Call, *, output: Path = Path("report.html")) -> int:
+def report(call: Call, *, output: Path = Path("report.html"), save_files: Path | None = None) -> int:
     """Put everything on one page.
 
     Parameters
     ----------
     output
         The page: a name that ends in .html. It opens without a network, and can be sent as it is.
+    save_files
+        Also write the tables of the page for a paper (LaTeX, CSV), and one file per run with its scores beside the
+        worst, median and best of all runs, into this folder, which must be new or empty.
     """
+    from gainful.pages.files import check_folder
     from gainful.pages.result import check_page_path
 
     check_page_path(output)
+    if save_files is not None:
+        check_folder(save_files)
     found = call.result()
     replaced = output.exists()
     found.save(output)
@@ -218,6 +224,8 @@ def report(call: Call, *, output: Path = Path("report.html")) -> int:
         note(f"{'failed' if remark.code == 'failed' else 'note'}: {remark.text}")
     note(str(found.settings))
     note(f"{'replaced' if replaced else 'written to'} {output}: open it in a browser")
+    if save_files is not None:
+        note(f"written to {save_files}: {plural(len(found.save_files(save_files)), 'file')}")
     return left_out(found)
 
 

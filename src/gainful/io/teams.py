@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +40,19 @@ def read_teams(source: Any) -> dict[str, str]:
                 f"{where}:{rows.line_num}: expected one team of run {run!r}, got {found[run]!r} and {team!r}"
             )
     return found
+
+
+def teams_of(runs: Sequence[str], source: Any) -> list[str]:
+    """The team of each run; refuses a run without any."""
+    known = read_teams(source)
+    missing = [name for name in runs if name not in known]
+    if missing:
+        raise DataError(f"teams: expected a team for every run, got none for {missing[0]!r}")
+    return [known[name] for name in runs]
+
+
+def word_of(source: Any) -> str | None:
+    """What was given, as settings show it."""
+    if source is None:
+        return None
+    return str(source) if isinstance(source, str | os.PathLike) else type(source).__name__

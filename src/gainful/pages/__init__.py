@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
 
 class ReportOptions(PolicyOptions, RunOptions, total=False):
-    """How judgments and runs are read and joined: see `Options`."""
+    """How judgments and runs are read and joined, see `Options`; and what the page is to say and to keep to itself.
+
+    Parameters
+    ----------
+    title
+        What stands at the top of the page; the name of the judgments by default.
+    hide_judgments
+        Leave out what tells the label of a document: the rankings of topics. Scores stay.
+    """
+
+    title: str
+    hide_judgments: bool
 
 
 def report(

@@ -66,6 +66,7 @@ def _about(given: Inputs) -> Content:
     labels = given.labels()
     return {
         "qrels": given.name,
+        "title": given.files.get("title"),
         "systems": list(given.scores.systems),
         "topics": list(given.scores.topics),
         "judgments": sum(count for _, count in labels),
@@ -133,6 +134,8 @@ def _comparison(given: Inputs, results: dict[str, tuple[Result, ...]]) -> Conten
 def _why(given: Inputs) -> Content:
     """The rankings of every run and topic, explained; of too many, those of the first runs by the first measure."""
     scores, cutoff = given.scores, given.settings["cutoff"]
+    if given.files.get("hide_judgments"):
+        return {"absent": "The judgments are not on this page, and neither are the rankings that would tell them."}
     if given.settings.policies.ties == "expected":
         return {"absent": "Under ties: expected there is no one ranking to show: every order of tied documents counts."}
     runs, topics = len(scores.systems), len(scores.topics)
@@ -158,7 +161,8 @@ def _command_line(given: Inputs) -> str | None:
         options += option(f"--{name}", str(value))
     for name, value in given.files.items():
         word = f"--{name.replace('_', '-')}"
-        options += [word] if value is True else [part for one in value for part in option(word, one)]
+        values = [value] if isinstance(value, str) else value
+        options += [word] if value is True else [part for one in values for part in option(word, one)]
     # A file whose name looks like an option can only come after all options.
     odd = any(word.startswith("-") for word in given.sources)
     return shlex.join([*COMMAND, *options, "--", *given.sources] if odd else [*COMMAND, *given.sources, *options])

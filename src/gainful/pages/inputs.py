@@ -24,7 +24,17 @@ from gainful.stats.choices import Correction, Test
 from gainful.stats.resample import check_resamples, generator
 from gainful.verbs.compare.result import place_of
 from gainful.verbs.evaluate import evaluate
-from gainful.verbs.source import DEFAULT_MEASURES, Measures, Options, RunOptions, policies_of, rankings_of
+from gainful.verbs.source import (
+    DEFAULT_MEASURES,
+    Measures,
+    Options,
+    RunOptions,
+    check_options,
+    policies_of,
+    rankings_of,
+)
+
+_SHOWN = ("title", "hide_judgments")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,7 +47,8 @@ class Inputs:
     measures: Sequence[Measure]
     scores: Scores
     settings: Settings  # the parameters of `report`, and the policies
-    files: Mapping[str, Any]  # which files were taken, and whether broken ones were left out, where that was said
+    # Which files were taken, whether broken ones were left out, and how the page was to be, where that was said.
+    files: Mapping[str, Any]
     sources: tuple[str, ...] | None  # the words for qrels and runs on a command line; None if they are no files
 
     @property
@@ -72,6 +83,9 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
         check_count(name, given[name])
     check_resamples(given["resamples"])
     generator(given["seed"])
+    shown = {name: value for name, value in options.items() if name in _SHOWN and value}
+    check_options(options, ReportOptions)
+    options = cast(ReportOptions, {name: value for name, value in options.items() if name not in _SHOWN})
     known = qrels if isinstance(qrels, Rankings) else None
     if known is not None and measures is DEFAULT_MEASURES and runs is not None:
         runs, measures = None, runs
@@ -105,7 +119,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
         measures=chosen,
         scores=scores,
         settings=Settings.of(report, given, data=data, policies=scores.policies, notes=scores.notes()),
-        files={name: options[name] for name in RunOptions.__annotations__ if options.get(name)},  # type: ignore[literal-required]
+        files={**{name: options[name] for name in RunOptions.__annotations__ if options.get(name)}, **shown},  # type: ignore[literal-required]
         sources=sources,
     )
 

@@ -43,7 +43,7 @@ function head() {
       "div",
       {},
       h("p", { class: "eyebrow" }, "gainful report"),
-      h("h1", { title: contents.qrels }, shortPath(contents.qrels)),
+      h("h1", { title: contents.qrels }, contents.title || shortPath(contents.qrels)),
     ),
     h(
       "ul",
@@ -209,7 +209,7 @@ function again() {
   ];
 }
 
-document.title = `${shortPath(contents.qrels)} – gainful report`;
+document.title = `${contents.title || shortPath(contents.qrels)} – gainful report`;
 put(
   document.getElementById("page"),
   head(),

@@ -12,6 +12,7 @@ from gainful.charts import load_altair
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
+from gainful.pages.files import write_files
 from gainful.pages.page import report_page
 from gainful.results import Chart, Note, Result, Settings
 from gainful.tables import Table
@@ -88,6 +89,22 @@ class Report(Result):
         """
         check_page_path(path)
         write_atomically(path, self.html(path))
+
+    def save_files(self, folder: str | Path) -> list[str]:
+        """Write the tables for a paper (LaTeX, CSV), and one file per run with its scores among those of all.
+
+        Parameters
+        ----------
+        folder
+            A new or empty folder: gets means, scores and the tables of all analyses, and in ``runs`` one CSV file per
+            run, with the worst, median and best score of each topic beside its own.
+
+        Returns
+        -------
+        list of str
+            The names of the files.
+        """
+        return write_files(self.scores, self.results, Path(folder))
 
 
 # Notes on what is printed, which a page shows otherwise.

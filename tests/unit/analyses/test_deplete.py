@@ -162,6 +162,16 @@ class TestRuns:
             assert found == (shown[0] if len(shown) == 1 else -1)
 
     @settings(deadline=None)
+    @given(worlds(scores=(3.0, 2.0, 1.0, 0.5)), st.sampled_from((1, 2, 3, 5)), st.randoms(use_true_random=False))
+    def test_only_contributing_team(self, world, depth, random):
+        team = [random.randrange(2) for _ in world.runs]
+        owner = only_contributor(world.align(), depth, np.array(team))
+        for (topic, doc), found in zip(documents(world), owner.tolist(), strict=True):
+            ranks = [rank_of(world, run, topic, doc) for run in world.runs]
+            shown = {team[at] for at, rank in enumerate(ranks) if rank is not None and rank <= depth}
+            assert found == (shown.pop() if len(shown) == 1 else -1)
+
+    @settings(deadline=None)
     @given(worlds(), st.sampled_from(("trec", "expected")))
     def test_one_system_is_the_run_alone(self, world, ties):
         every = world.align(ties=ties)

@@ -156,6 +156,23 @@ class TestEqualsEvaluatingAnew:
             assert min(left) < found.judgments
         assert found.knees() == dict.fromkeys(MEASURES, Knee(None, None))
 
+    def test_leave_one_team_out(self, made, judged, tmp_path):
+        """Two teams: what only runs of its team have among their first is lost to each of them."""
+        teams = {run.name: str(at % 2) for at, run in enumerate(made.runs)}
+        (tmp_path / "teams.csv").write_text("run,team\n" + "".join(f"{run},{team}\n" for run, team in teams.items()))
+        given = {"depletion": "leave-one-out", "levels": [5]}
+        found = gf.robustness(made.qrels, made.runs, MEASURES, teams=tmp_path / "teams.csv", **given)
+        first = [{(topic, doc) for topic, docs in ranked(run).items() for doc in docs[:5]} for run in made.runs]
+        for s, run in enumerate(made.runs):
+            mine = set().union(*first[s % 2 :: 2])
+            others = set().union(*first[1 - s % 2 :: 2])
+            assert np.array_equal(found.scores[:, 0, s], means(outside(judged, mine - others), [run])[:, 0])
+        assert "that its team alone" in found.verdict()
+        assert any("that its team alone has" in note.text for note in found.notes())
+        assert np.array_equal(gf.robustness(made.qrels, made.runs, MEASURES, teams=teams, **given).scores, found.scores)
+        with pytest.raises(gf.DataError, match=r"^teams: expected depletion='leave-one-out' with it, got depth$"):
+            gf.robustness(made.qrels, made.runs, MEASURES, teams=teams, depletion="depth")
+
     def test_null_labels_within_a_shallower_pool_stay_pooled(self, made, judged):
         some = {
             topic: {doc: None if i % 3 == 0 else label for i, (doc, label) in enumerate(docs.items())}

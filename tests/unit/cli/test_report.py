@@ -74,3 +74,33 @@ def test_does_not_write_over_what_it_reads(gainful, here, tmp_path):
     status, _, err = gainful("report", "qrels.txt", "run.html", "-o", "run.html")
     assert status == 1
     assert err == "gainful: error: run.html: is what is read, and would be lost: write to another file\n"
+
+
+def test_a_campaign(gainful, here, tmp_path):
+    (tmp_path / "bad.txt").write_text("1 Q0 a 1 2.5\n")
+    words = ["report", "qrels.txt", *here, "bad.txt", "-m", "AP", "-m", "RR", "--resamples", "50", "--trials", "2"]
+    more = ["--keep-going", "--title", "The task", "--hide-judgments", "--save-files", "sent"]
+    status, _, err = gainful(*words, *more, "-o", "mine.html")
+    assert status == 1
+    assert "failed: bad.txt:1: expected 6 fields" in err
+    told = contents(tmp_path / "mine.html")
+    assert told["title"] == "The task"
+    assert "--keep-going --title 'The task' --hide-judgments" in told["command"]
+    assert any(text.startswith("bad.txt:1: expected 6 fields") for text in told["notes"])
+    qrels = gf.read_qrels("qrels.txt")
+    page = json.dumps({key: value for key, value in told.items() if key != "notes"})
+    assert not any(f'"{doc}"' in page for doc in qrels.frame["doc_id"])
+    report = gf.report("qrels.txt", here, "AP", resamples=50, trials=2, hide_judgments=True)
+    assert "absent" in report.to_dict()["why"]
+
+    # One file per run: its scores, and the worst, median and best of the three runs.
+    scores = gf.evaluate("qrels.txt", here, "AP")["AP"]
+    rows = (tmp_path / "sent" / "runs" / f"{scores.systems[1]}.csv").read_text().splitlines()
+    assert rows[0] == "measure,query_id,score,worst,median,best"
+    for row, column in zip(rows[1:7], scores.values.T, strict=True):
+        assert list(map(float, row.split(",")[2:])) == [column[1], *sorted(column)]
+    assert rows[7].startswith("AP,all,")
+    assert (tmp_path / "sent" / "means.tex").read_text().startswith(r"\begin{tabular}")
+    assert (tmp_path / "sent" / "scores.csv").read_text().startswith("run,measure,query_id,score\n")
+    status, _, err = gainful(*words, "--keep-going", "--save-files", "sent")
+    assert (status, "sent: expected a new or empty folder" in err) == (1, True)

@@ -18,7 +18,7 @@ from gainful.data.run import Run, UnreadRun, check_name
 from gainful.errors import DataError
 from gainful.io.corpus import texts_of
 from gainful.io.read import iterate_runs, read_qrels
-from gainful.io.teams import read_teams
+from gainful.io.teams import teams_of, word_of
 from gainful.measures import parse_measures
 from gainful.results import Note, Settings, plural
 from gainful.stats.resample import generator
@@ -59,7 +59,7 @@ def planned(
     listed = listed.select(PAIR).sort(PAIR)
     settings = Settings.of(
         function,
-        {**given, "measures": measures, "teams": _word(given["teams"]), "judged": _word(given["judged"])},
+        {**given, "measures": measures, "teams": word_of(given["teams"]), "judged": word_of(given["judged"])},
         data=f"{plural(len(read), 'run')}, {plural(len(chosen), 'topic')}",
         notes=tuple(_failures(failed)),
     )
@@ -145,11 +145,7 @@ def _contributors(names: Sequence[str], teams: Any) -> pl.DataFrame:
     """run, contributor: itself, or its team."""
     if teams is None:
         return pl.DataFrame({"run": names, "contributor": names})
-    known = read_teams(teams)
-    missing = [name for name in names if name not in known]
-    if missing:
-        raise DataError(f"teams: expected a team for every run, got none for {missing[0]!r}")
-    return pl.DataFrame({"run": names, "contributor": [known[name] for name in names]})
+    return pl.DataFrame({"run": names, "contributor": teams_of(names, teams)})
 
 
 def _places(ranked: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
@@ -261,10 +257,3 @@ def _qrels(labels: pl.DataFrame, sample: pl.DataFrame | None) -> Qrels | None:
         return Qrels(labels.select(*PAIR, "relevance"), "pool") if labels.height else None
     columns = [*PAIR, "relevance", "stratum", "inclusion"]
     return Qrels(sample.select(columns), "pool")
-
-
-def _word(source: Any) -> str | None:
-    """What was given, as settings show it."""
-    if source is None:
-        return None
-    return str(source) if isinstance(source, str | Path) else type(source).__name__

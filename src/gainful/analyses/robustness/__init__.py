@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from gainful.data.policies import PolicyOptions
@@ -29,6 +30,7 @@ def robustness(
     *,
     depletion: Depletion = "stratified",
     levels: Sequence[float] | None = None,
+    teams: Path | None = None,
     trials: int = 10,
     weights: Sequence[float] = (),
     rel: float = 1.0,
@@ -56,6 +58,9 @@ def robustness(
     levels
         Shares of the judgments to keep, such as 0.1,0.5 (stratified, uniform), or depths of the pool, such as 5,10
         (depth, leave-one-out); the usual ones if not given.
+    teams
+        With leave-one-out: a CSV or TSV file with the columns run and team. Each run is then scored without the
+        judgments that its team alone contributed, since the runs of a team resemble each other.
     trials
         How often judgments are drawn at random; depth and leave-one-out draw nothing and make one trial.
     weights

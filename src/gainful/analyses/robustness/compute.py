@@ -32,7 +32,8 @@ from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings, nam
 from gainful.data.scores import Scores
 from gainful.engine import open_engine
 from gainful.engine.scoring import check_ties, compute
-from gainful.errors import DataError, check_count, check_finite, check_numbers, check_share
+from gainful.errors import DataError, check_count, check_finite, check_numbers, check_share, setting
+from gainful.io.teams import teams_of, word_of
 from gainful.measures import REGISTRY, Measure, parse_measures
 from gainful.results import Settings, plural
 from gainful.stats.correlation import kendall
@@ -114,6 +115,7 @@ class Experiment:
     first: IntArray
     second: IntArray
     alpha: float
+    team: IntArray  # per system, its team, by number; each is one of its own where no teams are given
     threads: int  # levels of a trial that are worked on at the same time
 
     def run(self, sample: Sample) -> list[Outcome]:
@@ -133,12 +135,12 @@ class Experiment:
             return list(threads.map(outcome, kept))
 
     def _left_out(self, depth: float) -> Outcome:
-        """Each run scored without the judgments that it alone contributed."""
+        """Each run scored without the judgments that it, or its team, alone contributed."""
         judged = self.rankings.pool_grade >= 0
-        owner = only_contributor(self.rankings, depth)
+        owner = only_contributor(self.rankings, depth, self.team)
         parts = [
-            self.scorer.score([unpool(view.only([name]), owner != system) for view in self.views])
-            for system, name in enumerate(self.rankings.systems)
+            self.scorer.score([unpool(view.only([name]), owner != team) for view in self.views])
+            for team, name in zip(self.team.tolist(), self.rankings.systems, strict=True)
         ]
         together = replace(
             parts[0],
@@ -146,7 +148,8 @@ class Experiment:
             values=np.concatenate([part.values for part in parts], axis=1),
             counted=np.concatenate([part.counted for part in parts], axis=1),
         )
-        return self._compared(together, float(judged.sum() - ((owner >= 0) & judged).sum() / len(parts)))
+        lost = np.bincount(owner[(owner >= 0) & judged], minlength=len(parts))[self.team]
+        return self._compared(together, float(judged.sum() - lost.sum() / len(parts)))
 
     def _compared(self, found: Scores, judged: float) -> Outcome:
         summary = found.summary()
@@ -198,6 +201,7 @@ def depleted(
         first=first,
         second=second,
         alpha=alpha,
+        team=_teams(rankings.systems, given["teams"], depletion),
         threads=min(os.cpu_count() or 1, MOST_THREADS) if engine == "local" else 1,
     )
     with open_engine(engine) as work:
@@ -211,7 +215,12 @@ def depleted(
             for m, counted in enumerate(outcome.decisions):
                 decisions[m][at] += counted
     judgments = int((rankings.pool_grade >= 0).sum())
-    used = {"levels": None if given["levels"] is None else steps, "trials": trials, "weights": weights}
+    used = {
+        "teams": word_of(given["teams"]),
+        "levels": None if given["levels"] is None else steps,
+        "trials": trials,
+        "weights": weights,
+    }
     data = [f"{plural(len(rankings.systems), 'run')}, {plural(len(rankings.topics), 'topic')}"]
     data += [plural(judgments, "judgment"), plural(len(first), "pair")]
     return Robustness(
@@ -231,6 +240,18 @@ def depleted(
         labels=tuple(rankings.grades.tolist()),
         settings=Settings.of(function, {**given, **used}, data=", ".join(data), policies=policies, notes=full.notes()),
     )
+
+
+def _teams(systems: Sequence[str], teams: Any, depletion: Depletion) -> IntArray:
+    """The team of each system, by the number of its first one."""
+    if teams is None:
+        return np.arange(len(systems))
+    if depletion != "leave-one-out":
+        raise DataError(
+            f"{setting('teams')}: expected {setting('depletion', 'leave-one-out')} with it, got {depletion}"
+        )
+    known = teams_of(systems, teams)
+    return np.array([known.index(team) for team in known], np.int64)
 
 
 def _joined(qrels: Any, runs: Any, measures: Sequence[Measure], options: DepletionOptions) -> tuple[Rankings, Policies]:

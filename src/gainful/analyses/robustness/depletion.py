@@ -87,13 +87,19 @@ def to_depth(rankings: Rankings, depths: Sequence[float]) -> BoolArray:
     return np.asarray(first <= np.asarray(depths)[:, None], np.bool_)
 
 
-def only_contributor(rankings: Rankings, depth: float) -> IntArray:
-    """Per document of the pool, the one system that has it among its first `depth`; -1 if none or several have."""
+def only_contributor(rankings: Rankings, depth: float, team: IntArray | None = None) -> IntArray:
+    """Per document of the pool, the one team that has it among its first `depth`; -1 if none or several have.
+
+    `team` is the team of each system; every system is one of its own if there is none.
+    """
     shown = rankings.rank <= depth
     document, system = rankings.document[shown], rankings.row[shown] // len(rankings.topics)
-    number = np.bincount(document, minlength=len(rankings.pool_grade))
-    total = np.bincount(document, weights=system, minlength=len(rankings.pool_grade))
-    return np.where(number == 1, total.astype(np.int64), -1)
+    owner = system if team is None else team[system]
+    least = np.full(len(rankings.pool_grade), np.iinfo(np.int64).max)
+    most = np.full(len(rankings.pool_grade), -1)
+    np.minimum.at(least, document, owner)
+    np.maximum.at(most, document, owner)
+    return np.where(least == most, most, -1)
 
 
 def samples(

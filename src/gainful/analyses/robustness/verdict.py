@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KEPT = 0.9
 _NO_ORDER = "There is no order that the runs could keep: by every measure they score the same, or one has no score."
 _LEVELS = {
-    "leave-one-out": "Each run is scored without the judgments of documents that it alone has among the first ones; a "
+    "leave-one-out": "Each run is scored without the judgments of documents that {} alone has among the first ones; a "
     "level is how many.",
     "depth": "A level is the depth of the pool of these runs; documents outside of the pool lose their judgments.",
     "stratified": "A level is the share of the judgments that is kept; what is taken away stays pooled, but unjudged.",
@@ -96,6 +96,10 @@ def _level(found: Robustness, level: float, only: str = "") -> str:
     return "only with all of the judgments" if level == 1.0 else f"{only}from {100 * level:g}% of the judgments on"
 
 
+def _who(found: Robustness) -> str:
+    return "it" if found.settings["teams"] is None else "its team"
+
+
 def _lost(found: Robustness) -> str:
     """How many places a run loses at most by not having contributed."""
     known = _ordering(found)
@@ -105,9 +109,9 @@ def _lost(found: Robustness) -> str:
     frame = frame.with_columns(places=pl.col("rank") - pl.col("full_rank"))
     most = frame.sort("places", descending=True, maintain_order=True).row(0, named=True)
     if most["places"] <= 0:
-        return "Scored without the documents that it alone contributed, no run loses a place."
+        return f"Scored without the documents that {_who(found)} alone contributed, no run loses a place."
     return (
-        f"Scored without the documents that it alone contributed, a run loses at most {most['places']} of "
+        f"Scored without the documents that {_who(found)} alone contributed, a run loses at most {most['places']} of "
         f"{len(found.systems)} places: {most['run']} by {most['measure']} at depth {most['level']:g}."
     )
 
@@ -129,7 +133,7 @@ def notes(found: Robustness) -> Iterator[Note]:
         text = "Only one label is relevant, so all weights give the same nDCG, the binary one."
         yield Note("weights-without-effect", "weights", text)
     depletion = found.settings["depletion"]
-    yield Note("levels", "", _LEVELS.get(depletion, _LEVELS["stratified"]))
+    yield Note("levels", "", _LEVELS.get(depletion, _LEVELS["stratified"]).format(_who(found)))
     yield from _floors(found)
     if depletion != "leave-one-out":
         yield Note("for-good", "", "For good: at that level and all higher ones.")

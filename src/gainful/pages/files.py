@@ -1,0 +1,85 @@
+"""What an overview paper and the teams of a campaign need beside the page: tables, and one file per run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gainful.data.scores import MEAN, Scores
+from gainful.errors import DataError
+from gainful.io.atomic import write_atomically
+from gainful.io.encoding import from_utf8
+from gainful.results import Result
+
+_NOT_IN_NAMES = re.compile(r"[^\w.+=@-]+")
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse, before any work, a place that holds something."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DataError(f"{folder}: expected a new or empty folder, got one with files in it, or a file: name another")
+
+
+def write_files(scores: Scores, results: Mapping[str, Sequence[Result]], folder: Path) -> list[str]:
+    """Write all files into a new or empty folder; their names."""
+    check_folder(folder)
+    texts = {"means.tex": scores.mean_table().latex(), "means.csv": _csv(*_frame(scores.mean_table().frame))}
+    texts["scores.csv"] = _csv(("run", "measure", "query_id", "score"), scores.long_rows())
+    for name, found in results.items():
+        for result in found[:1]:
+            tables = {table.name: table for table in result.tables()}
+            texts |= {f"{name}-{_safe(one)}.csv": _csv(*_frame(table.frame)) for one, table in tables.items()}
+            texts[f"{name}.tex"] = "\n".join(table.latex() for table in result.compact())
+    texts |= {f"runs/{name}.csv": text for name, text in _of_runs(scores).items()}
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        write_atomically(folder / name, from_utf8(text.encode()))
+    return list(texts)
+
+
+def _of_runs(scores: Scores) -> dict[str, str]:
+    """Per run its score in every topic, beside the worst, median and best of all runs; the means come last."""
+    values = np.where(scores.counted, scores.values, np.nan)
+    every = np.concatenate([values, scores.summary()[:, :, None]], axis=2)
+    there = ~np.isnan(every).all(axis=1, keepdims=True)
+    known = np.where(there, every, 0.0)
+    worst, median, best = np.nanmin(known, axis=1), np.nanmedian(known, axis=1), np.nanmax(known, axis=1)
+    found: dict[str, str] = {}
+    for at, run in enumerate(scores.systems):
+        rows = [
+            (measure, topic, every[m, at, t], low[m, t], median[m, t], high[m, t])
+            for m, measure in enumerate(scores.measures)
+            for low, high in [(best, worst) if scores.higher[m] == "worse" else (worst, best)]
+            for t, topic in enumerate((*scores.topics, MEAN))
+            if not np.isnan(every[m, at, t])
+        ]
+        name = _safe(run)
+        while name in found:
+            name += "-"
+        found[name] = _csv(("measure", "query_id", "score", "worst", "median", "best"), rows)
+    return found
+
+
+def _safe(name: str) -> str:
+    return _NOT_IN_NAMES.sub("-", name).lstrip(".") or "run"
+
+
+def _frame(frame: object) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
+    return frame.columns, frame.iter_rows()  # type: ignore[attr-defined]
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_number(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _number(value: object) -> object:
+    return float(value) if isinstance(value, np.floating) else value
