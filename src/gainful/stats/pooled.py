@@ -14,14 +14,16 @@ def variance_interval(
     """The ends of the interval of share·Σr²/(n − 1), for residuals (rows × n columns) about the means of the rows.
 
     The bootstrap of t of its logarithm, no narrower than Student's interval of that: columns that vary much more than
-    others make a variance hard to know, and resamples without them do not show it. Ends are 0 and infinite where only
-    one column varies.
+    others make a variance hard to know, and resamples without them do not show it. Of two columns, whose residuals
+    have the same size, the ends are 0 and infinite.
     """
     n = residuals.shape[1]
     squares = share * (residuals**2).sum(axis=0) * n / (n - 1.0)
     variance, error = float(squares.mean()), float(squares.std(ddof=1) / np.sqrt(n))
     if not variance:
         return 0.0, 0.0
+    if n == 2:
+        return 0.0, np.inf
     tails = np.array([0.5 - confidence / 2.0, 0.5 + confidence / 2.0])
     t = np.array(special.stdtrit(n - 1, tails))
     drawn = []

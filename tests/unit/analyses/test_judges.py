@@ -184,7 +184,7 @@ class TestConclusions:
         assert f" disfavours {made.runs[2].name}" in found.verdict()
 
     def test_intervals_stay_in_the_range(self):
-        """P@1 of two topics, 1 and 0 by one judge, 0 and 1 by the other: Student's interval is ±12.7 standard errors."""
+        """P@1 of two topics, 1 and 0 by one judge, 0 and 1 by the other: ±12.7 standard errors by Student."""
         runs = {"r": {t: ["a", "b"] for t in "1234"}, "s": {t: ["b", "a"] for t in "1234"}}
         good = {"1": {"a": 1, "b": 0}, "2": {"a": 0, "b": 1}}
         cheap = {"1": {"a": 0, "b": 1}, "2": {"a": 1, "b": 0}, "3": {"a": 1, "b": 0}, "4": {"a": 0, "b": 1}}

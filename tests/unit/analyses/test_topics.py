@@ -217,6 +217,11 @@ class TestOddScores:
         assert (note.code, note.subject) == ("out-of-reach", "score")
         assert note.text == "By score, 1,000,000 topics are not enough: ask for a larger difference."
         assert "more than 1,000,000 topics; " in result.verdict()
+        assert (
+            topics(MANY, difference=1e-6)
+            .verdict()
+            .endswith("Half of the pairs of runs need more than 1,000,000, 9 of 10 more than 1,000,000.")
+        )
         assert result.to_frame()["needed"].to_list() == [None]
         result.chart()
 

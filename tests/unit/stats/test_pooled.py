@@ -45,6 +45,12 @@ def test_one_column_varies():
     assert high > 3 * (residuals**2).sum() / 5
 
 
+def test_two_columns_say_nothing_of_their_spread():
+    """Residuals of two columns have the same size, whatever the values."""
+    residuals = Y[:, :2] - Y[:, :2].mean(axis=1, keepdims=True)
+    assert variance_interval(residuals, 1.0, confidence=0.95, resamples=50, seed=0) == (0, np.inf)
+
+
 def test_units():
     one = variance_interval(RESIDUALS, 1.0, confidence=0.95, resamples=200, seed=0)
     assert variance_interval(RESIDUALS * 10, 1.0, confidence=0.95, resamples=200, seed=0) == pytest.approx(
