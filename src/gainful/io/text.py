@@ -66,9 +66,12 @@ class LargeFile:
     def __getitem__(self, part: slice) -> bytes:
         start, end, _ = part.indices(len(self))
         found = []
-        while start < end and (data := os.pread(self._file.fileno(), end - start, start)):
-            found.append(data)
-            start += len(data)
+        try:
+            while start < end and (data := os.pread(self._file.fileno(), end - start, start)):
+                found.append(data)
+                start += len(data)
+        except OSError as error:
+            raise DataError(f"{self._where}: cannot be read: {error.strerror}") from None
         check_unchanged(self._status, self._file.fileno(), self._where)
         return found[0] if len(found) == 1 else b"".join(found)
 

@@ -122,6 +122,19 @@ def test_paths_that_cannot_be(refused, path: str, reason: str) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="read as a whole here")
+def test_a_large_file_on_a_disk_that_fails(refused, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(files, "LARGE", 1)
+    monkeypatch.setattr(os, "pread", fail)
+    make("r.txt")
+    with refused("r.txt: cannot be read: Input/output error"):
+        read_run("r.txt")
+
+
+@pytest.mark.usefixtures("folder")
 def test_names_that_are_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LARGE", 1)
     name = os.fsdecode(b"caf\xe9.txt")
