@@ -31,6 +31,7 @@ AnyRun: TypeAlias = Run | RawRun | LargeRun | UnreadRun
 
 _NONE = "expected at least one run, got none"
 _ALL = Selection()
+_NAMED = (Path, Member, RemoteFile, Content, Run, RawRun, LargeRun)
 
 
 def read_qrels(source: object) -> Qrels:
@@ -217,6 +218,8 @@ def entries_of(source: object, selection: Selection = _ALL) -> list[Entry]:
     """What holds the runs, file by file, as `read_runs` goes through it."""
     if isinstance(source, list) and source and all(isinstance(one, Entry) for one in source):
         return source
+    if isinstance(source, dict) and source and _is_one_run(source):  # nothing to look for, and often small
+        return [Entry(source, None, None, "run")]
     # One run of no topics, or no runs: who writes this has lost some.
     found = [] if isinstance(source, Mapping) and not source else _expand(source, selection)
     if not found:
@@ -342,8 +345,7 @@ def _default_names(entries: list[tuple[str | None, object]]) -> Iterator[str]:
     """Names for runs without any; those of files are told apart by their folders where they must be."""
     places = [source.place if isinstance(source, Member) else source for name, source in entries if name is None]
     of_files = iter(names_of([place for place in places if isinstance(place, Path)]))
-    own_names = Path | Member | RemoteFile | Content | Run | RawRun | LargeRun
-    others = sum(name is None and not isinstance(source, own_names) for name, source in entries)
+    others = sum(name is None and not isinstance(source, _NAMED) for name, source in entries)
     for position, (name, source) in enumerate(entries, 1):
         if isinstance(source, Path | Member):
             yield next(of_files) if name is None else name
