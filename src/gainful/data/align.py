@@ -79,7 +79,7 @@ def align(
                 check_missing(run.name, judged.topics, found.counts > 0, policies)
             except (DataError, PolicyError) as error:
                 if not keep_going:
-                    if joined and isinstance(error, DataError):
+                    if joined and run.name not in joined and isinstance(error, DataError):
                         mention_keep_going(error)
                     raise
                 failed.append((run.source or repr(run.name), str(error)))
