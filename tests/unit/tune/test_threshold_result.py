@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,6 +25,16 @@ def test_the_guarantee_says_what_becomes_of_unjudged_documents():
         "from 3 topics); documents without a judgment are taken out first, and it says nothing about lists that show "
         "them."
     )
+
+
+@pytest.mark.parametrize(("low", "doubt"), [(-0.01, True), (0.0, True), (0.01, False)])
+def test_a_gain_that_may_be_none_is_in_doubt(low, doubt):
+    """By the interval of the gain held out, whatever its mean."""
+    qrels, run, _ = world(3, topics=8, docs=12)
+    found = gf.threshold.fit(qrels, run, measure="nDCGf@3", resamples=20)
+    held_out = replace(found.held_out, gain=0.02, gain_low=low, gain_high=0.05)
+    verdict = replace(found, gain=0.03, held_out=held_out).verdict()
+    assert (" It is not shown to improve nDCGf@3 on other topics. " in verdict) == doubt
 
 
 class TestDrawn:
@@ -73,7 +84,8 @@ class TestResult:
         assert self.cut.verdict() == (
             f"Cut run at {self.cut.threshold:.6g} (95% interval {low:.6g} to {high:.6g}): on these topics nDCGf@3 "
             f"goes from {curve.score[-1]:.4f} to {curve.score[at]:.4f}, Forbidden@3 from {curve.forbidden[-1]:.4f} to "
-            f"{curve.forbidden[at]:.4f}. Held out: a threshold chosen on 4 of 5 folds of the topics gains "
+            f"{curve.forbidden[at]:.4f}. It is not shown to improve nDCGf@3 on other topics. "
+            f"Held out: a threshold chosen on 4 of 5 folds of the topics gains "
             f"{out.gain:+.4f} on the rest (95% interval of the gain expected on new topics {out.gain_low:+.4f} to "
             f"{out.gain_high:+.4f}), against {self.cut.gain:+.4f} on the topics it was chosen from."
         )

@@ -68,12 +68,12 @@ class Threshold(Result):
             limits=" within the limits" if limited else "",
             interval=f" ({100 * self.settings['confidence']:.4g}% interval {low:.6g} to {high:.6g})",
         )
-        doubt = " It is not shown to help on other topics." if self._in_doubt() else ""
+        doubt = f" It is not shown to improve {self.curve.measure} on other topics." if self._in_doubt() else ""
         return f"{advice}{doubt} {self._expectation()}"
 
     def _in_doubt(self) -> bool:
-        """Whether a cut that gains on these topics loses on those held out."""
-        return self.gain > 0.0 and self.held_out is not None and self.held_out.gain <= 0.0
+        """Whether a cut that gains on these topics may gain nothing on others."""
+        return self.gain > 0.0 and self.held_out is not None and self.held_out.gain_low <= 0.0
 
     def _expectation(self) -> str:
         """What the gain will be on other topics, as far as these can tell."""
