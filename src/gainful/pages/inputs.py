@@ -29,7 +29,6 @@ from gainful.verbs.source import (
     Measures,
     Options,
     RunOptions,
-    check_options,
     policies_of,
     rankings_of,
 )
@@ -84,7 +83,6 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
     check_resamples(given["resamples"])
     generator(given["seed"])
     shown = {name: value for name, value in options.items() if name in _SHOWN and value}
-    check_options(options, ReportOptions)
     options = cast(ReportOptions, {name: value for name, value in options.items() if name not in _SHOWN})
     known = qrels if isinstance(qrels, Rankings) else None
     if known is not None and measures is DEFAULT_MEASURES and runs is not None:

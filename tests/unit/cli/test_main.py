@@ -124,7 +124,8 @@ USAGE = {
     "evaluate": "missing QRELS. Try 'gainful evaluate --help'.",
     "evaluate q": "missing RUN... Try 'gainful evaluate --help'.",
     "evaluate q r -m": "-m: expected a value after it. Try 'gainful evaluate --help'.",
-    "evaluate q r --format xml": 'Invalid value "xml" for --format. Choose from: "table", "csv", "json", "latex", "markdown". '
+    "evaluate q r --format xml": 'Invalid value "xml" for --format. '
+    'Choose from: "table", "csv", "json", "latex", "markdown". '
     "Try 'gainful evaluate --help'.",
     "evaluate q r --ties tre": 'Invalid value "tre" for --ties. Choose from: "trec", "order", "expected". '
     "Did you mean \"trec\"? Try 'gainful evaluate --help'.",
