@@ -48,7 +48,8 @@ def kept_labels(rankings: Rankings, kept: np.ndarray, topic: int = 0) -> list[fl
 
 def same(a: Rankings, b: Rankings) -> None:
     for field in fields(Rankings):
-        x, y = getattr(a, field.name), getattr(b, field.name)
+        name = "pool_doc" if field.name == "pool_docs" else field.name  # the names, not what makes them
+        x, y = getattr(a, name), getattr(b, name)
         alike = x.equals(y) if isinstance(x, pl.Series) else np.array_equal(x, y, equal_nan=field.name == "tied")
         assert alike if isinstance(x, np.ndarray | pl.Series) else x == y, field.name
 

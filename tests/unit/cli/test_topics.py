@@ -19,11 +19,13 @@ def test_table(gainful, table):
     assert status == 0
     header, _, row = [line.split() for line in out.splitlines()[-3:]]
     assert " ".join(header) == (
-        "measure runs variance topics needed power topics here power here difference found here"
+        "measure runs variance topics needed from to power simulated topics here power here simulated "
+        "difference found here"
     )
     assert row[:4] == ["score", "2", "3.000000", "34"]
-    assert 0.8 <= float(row[4]) < 0.81
-    assert row[5] == "3"
+    assert int(row[4]) < 34 < int(row[5])
+    assert 0.8 <= float(row[6]) < 0.81
+    assert row[8] == "3"
     found = gf.topics(table, difference=float(HALF))
     assert " ".join(out.split()).startswith(found.verdict())
     assert err.splitlines() == [*(f"note: {note}" for note in found.notes()), str(found.settings)]
@@ -32,8 +34,10 @@ def test_table(gainful, table):
 def test_interval_has_widths(gainful, table):
     _, out, _ = gainful("topics", "--scores", table, "--method", "interval", "--difference", "2")
     header, _, row = [line.split() for line in out.splitlines()[-3:]]
-    assert " ".join(header) == "measure runs variance topics needed width topics here width here"
-    assert float(row[4]) <= 2.0 < float(row[6])
+    assert " ".join(header) == (
+        "measure runs variance topics needed from to width simulated topics here width here simulated"
+    )
+    assert float(row[6]) <= 2.0 < float(row[9])
 
 
 def test_out_of_reach(gainful, table):

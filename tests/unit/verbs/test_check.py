@@ -177,3 +177,9 @@ def test_command(folder, capsys):
     assert "Write each line as: topic Q0 doc rank score tag, with no blank inside a field." in out
     assert main(["check", "runs/good", "--format", "csv"]) == 0
     assert main(["check"]) == 1
+
+
+def test_a_run_of_a_dict_is_called_by_its_name():
+    found = gf.check({"1": {"a": 1}}, {"r": {"1": {"a": float("nan")}}, "s": {"1": {"a": 1.0}}}).files
+    assert [file.file for file in found] == ["qrels", "r", "s"]
+    assert found[1].brief.startswith("run dict, topic '1', doc 'a': expected a finite score")

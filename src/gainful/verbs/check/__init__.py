@@ -30,8 +30,8 @@ def check(
         Judgments and runs, or runs alone. Of runs alone, the first is taken for judgments if it is a file of them (four
         fields per line, or a table with labels). Runs are files, folders, globs and archives (tar, zip).
     topics
-        The topics that a run must have: a file (one id per line, or TREC's topics in XML), or a list of ids. By default
-        those of the judgments.
+        The topics that a run must have: a file with one id per line, or TREC's topics in XML; in Python also a list of
+        ids. By default those of the judgments.
     max_docs
         How many documents a run may have per topic; more are an error.
     labels
@@ -58,7 +58,7 @@ def check(
     >>> found.to_frame().select("file", "status").rows()
     [('qrels', 'ok'), ('good', 'ok'), ('other', '1 warning')]
     """
-    from gainful.results import Settings
+    from gainful.results import Settings, plural
     from gainful.verbs.check.compute import Limits, check_files, split, topics_in
     from gainful.verbs.check.result import Check
 
@@ -74,5 +74,5 @@ def check(
         topics=None if topics is None else topics_in(topics),
     )
     found = check_files(qrels, runs, limits, selection_of(options))
-    settings = Settings.of(check, given | {"topics": None}, data=f"{len(found)} files")
+    settings = Settings.of(check, given | {"topics": None}, data=plural(len(found), "file"))
     return Check(files=found, settings=settings)

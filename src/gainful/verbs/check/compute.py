@@ -171,7 +171,7 @@ def _check_run(
     if of_judgments is not None and judged is not None and "no-topic-matches" not in said:
         findings += _corpus(frame, judged)
     return FileCheck(
-        file=file,
+        file=whole.name if entry.path is None else file,
         run=whole.name,
         kind="run",
         topics=len(topics),

@@ -46,7 +46,7 @@ class FileCheck:
     def brief(self) -> str:
         """What was found, in a few words: the kinds of things, or why it cannot be read."""
         words = [
-            _shortened(one.text.removeprefix(self.file)) if one.code == "unreadable" else one.code
+            _shortened(one.text.removeprefix(f"{self.file}:")) if one.code == "unreadable" else one.code
             for one in self.findings
         ]
         return ", ".join(dict.fromkeys(words)) or self.what
@@ -143,4 +143,4 @@ def _are(number: int) -> str:
 
 def _shortened(text: str) -> str:
     """What follows the name of a file in a message, on one line: 'line 17: expected 6 fields …'."""
-    return textwrap.shorten(re.sub(r"^:(?=\d)", "line ", text).lstrip(": "), _BRIEF, placeholder=" …")
+    return textwrap.shorten(re.sub(r"^(?=\d+:)", "line ", text.lstrip()), _BRIEF, placeholder=" …")
