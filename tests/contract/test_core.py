@@ -74,10 +74,10 @@ def joins():
         yield counts
 
 
-def told(qrels, run, **policies):
+def told(qrels, run, **settings):
     """All that `align` finds, as bytes where it is numbers; or the error."""
     try:
-        found = gf.align(qrels, run, **policies)
+        found = gf.align(qrels, run, **settings)
     except GainfulError as error:
         return type(error), str(error)
     arrays = ("retrieved", "present", "row", "rank", "document", "tie_first", "tie_last", "pool_topic", "pool_grade")
@@ -89,7 +89,13 @@ def told(qrels, run, **policies):
         found.stranger,
         found.run_notes,
         found.pool_doc.to_list(),
+        None if found.scores is None else found.scores.tobytes(),
+        None if found.listed is None else _told(found.listed),
     )
+
+
+def _told(listed):
+    return listed.doc_id.to_list(), *((one.dtype, one.tobytes()) for one in (listed.row, listed.rank, listed.document))
 
 
 ODD = (
@@ -132,6 +138,7 @@ POLICIES = [
     for duplicates in ("error", "first")
     for unjudged in ("zero", "condensed")
 ]
+KEPT = ({}, {"documents": 3}, {"scores": True}, {"documents": 40, "scores": True})
 
 
 class World:
@@ -237,14 +244,14 @@ def compare_worlds(seeds, folder):
         run.write_bytes(gzip.compress(text, 1) if seed % 7 == 0 else text)
         sources = [(str(qrels), str(run)), (str(qrels), world.nested(returned)), (world.nested(judged), str(run))]
         sources.append((world.nested(judged), world.nested(returned)))
-        policies = world.draw.choice(POLICIES)
+        settings = world.draw.choice(POLICIES) | world.draw.choice(KEPT)
         for given in sources:
             sizes = world.draw.choice((1, 7, 64, 300, 1 << 20)), world.draw.choice((1, 30, 1 << 16))
             with blocks(*sizes), streamed(world.draw.choice((0, 0, 20, 500))), joins() as counts:
-                ours = told(*given, **policies)
+                ours = told(*given, **settings)
             with pure():
-                theirs = told(*given, **policies)
-            assert ours == theirs, (seed, policies)
+                theirs = told(*given, **settings)
+            assert ours == theirs, (seed, settings)
             total = {kind: total[kind] + counts[kind] for kind in total}
     return total
 
@@ -427,7 +434,7 @@ def test_a_dict_that_changes_while_garbage_is_collected():
             run.clear()
             others.extend(name.upper() for name in names)  # where the keys were
 
-    arguments = (native.index_dict({"1": {"d": 1}}, (), ()), run, 0, (), ())
+    arguments = (native.index_dict({"1": {"d": 1}}, (), ()), run, 0, 0, False, (), ())
     gc.collect()
     gc.disable()
     try:
@@ -438,7 +445,7 @@ def test_a_dict_that_changes_while_garbage_is_collected():
     finally:
         gc.enable()
     assert len(held) == 1000
-    assert found[8:] == (names, 100)
+    assert found[10:] == ([], names, 100)
 
 
 @compiled

@@ -186,11 +186,11 @@ def once(native, draw: random.Random) -> None:
         start = draw.randrange(len(data) + 1)
         part = exact(data[start:])
         own = draw.choice((len(part), draw.randrange(-1, len(part) + 3)))
-        native.match_text(
-            index, part, own, draw.random() < 0.5, draw.random() < 0.5, draw.randrange(4), draw.random() < 0.5
-        )
+        kept = draw.choice((0, 1, 3, 99)), draw.random() < 0.5
+        flags = (draw.random() < 0.5, draw.random() < 0.5)
+        native.match_text(index, part, own, *flags, draw.randrange(4), draw.random() < 0.5, *kept)
         native.cut_text(part, draw.randrange(-1, len(part) + 2))
-        native.match_dict(index, nested(draw), draw.randrange(4), *types)
+        native.match_dict(index, nested(draw), draw.randrange(4), *kept, *types)
 
 
 def grows(native) -> int:
@@ -208,10 +208,10 @@ def grows(native) -> int:
             native.index_dict(run, (), ())
             native.index_dict({"1": {"a": "b"}}, (), ())
             native.index_columns(("1",), array.array("q", [0]), b"a", array.array("q", [1])).topics  # noqa: B018
-            native.match_text(index, lines, len(lines), True, True, 0, False)
-            native.match_text(index, wrong, len(wrong), True, True, 0, False)
-            native.match_dict(index, run, 0, (), ())
-            native.match_dict(index, {"1": {"a": 1.0, 2: 1.0}}, 0, (), ())
+            native.match_text(index, lines, len(lines), True, True, 0, False, 2, True)
+            native.match_text(index, wrong, len(wrong), True, True, 0, False, 2, True)
+            native.match_dict(index, run, 0, 2, True, (), ())
+            native.match_dict(index, {"1": {"a": 1.0, 2: 1.0}}, 0, 2, True, (), ())
             native.cut_text(lines, 3)
 
     some(50_000)

@@ -61,6 +61,12 @@ static int add_int(Ints *ints, int64_t value) {
     return 1;
 }
 
+static int add_double(Ints *bits, double value) {
+    int64_t word;
+    memcpy(&word, &value, 8);
+    return add_int(bits, word);
+}
+
 /* Ids that had to be rewritten; they stay where they are until all are freed. */
 typedef struct Block {
     struct Block *before;
@@ -304,10 +310,8 @@ static int number(const byte *p, const byte *end, double *value, Gil *gil) {
     }
     if (p != end)
         return 0;
-    if (count > 19) { /* leading zeros do not count; beyond 19 digits `digits` is not what they say */
-        for (; count > 19 && (*first == '0' || *first == '.'); first++)
-            count -= *first == '0';
-    }
+    for (; count > 19 && (*first == '0' || *first == '.'); first++)
+        count -= *first == '0'; /* leading zeros do not count; beyond 19 digits `digits` is not what they say */
     double found;
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
     if (count <= 19 && digits <= UINT64_C(1) << 53 && power >= -22 && power <= 22)
@@ -939,15 +943,21 @@ typedef struct {
     int64_t document; /* number in the pool, -1 if it is not there */
 } Row;
 
+/* Columns of what is found: per topic; per hit; per listed document; per document. TIED and SCORE hold doubles. */
+enum { TOPIC, COUNT, TIED, HIT_TOPIC, RANK, DOCUMENT, TIE_FIRST, TIE_LAST, LISTED, SCORE, COLUMNS };
+
+typedef struct {
+    Id *at;
+    size_t count, room;
+} Ids;
+
 /* What is found in a run, and room for the topic at hand. */
 typedef struct {
     const Index *index;
-    int ties, keep_first;
-    Ints topic, count, hit_topic, rank, document, tie_first, tie_last;
-    double *tied;
-    size_t tied_room;
-    Id *unknown;
-    size_t unknown_count, unknown_room;
+    int ties, keep_first, scores; /* `scores`: tell those of all documents */
+    unsigned long long most;      /* documents of a topic that are listed */
+    Ints column[COLUMNS];
+    Ids listed, unknown;
     size_t rows;
     Row *row;
     size_t row_count, row_room;
@@ -959,12 +969,10 @@ typedef struct {
 } Match;
 
 static void free_match(Match *match) {
-    Ints *ints[] = {&match->topic, &match->count,     &match->hit_topic, &match->rank,
-                    &match->document, &match->tie_first, &match->tie_last};
-    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
-        free(ints[i]->at);
-    free(match->tied);
-    free(match->unknown);
+    for (int i = 0; i < COLUMNS; i++)
+        free(match->column[i].at);
+    free(match->listed.at);
+    free(match->unknown.at);
     free(match->row);
     free(match->key);
     free(match->other_key);
@@ -1093,11 +1101,28 @@ static void sort_ids(const Row *rows, uint32_t *order, uint32_t *room, size_t co
     }
 }
 
-static int add_hit(Match *match, int64_t topic, size_t place, size_t first, size_t last, int64_t document) {
-    return add_int(&match->hit_topic, topic) && add_int(&match->rank, (int64_t)place + 1) &&
-           add_int(&match->document, document) &&
-           (match->ties != EXPECTED ||
-            (add_int(&match->tie_first, (int64_t)first + 1) && add_int(&match->tie_last, (int64_t)last + 1)));
+/* A copy, since the list of these names may make Python collect garbage, and run code that changes a dict. */
+static int add_id(Match *match, Ids *ids, Id id) {
+    byte *copy = take(&match->kept, id.length);
+    if (!copy || !RESERVE(ids->at, ids->room, ids->count + 1))
+        return 0;
+    keep(&id, copy);
+    ids->at[ids->count++] = id;
+    return 1;
+}
+
+/* What is to be told of the document at a place; tied with it are those from `first` to `last`. */
+static inline int tell(Match *match, int64_t topic, const Row *row, size_t place, size_t first, size_t last) {
+    Ints *column = match->column;
+    if (match->scores && !add_double(&column[SCORE], row->score))
+        return 0;
+    if (place < match->most && !(add_int(&column[LISTED], row->document) && add_id(match, &match->listed, row->id)))
+        return 0;
+    return row->document < 0 ||
+           (add_int(&column[HIT_TOPIC], topic) && add_int(&column[RANK], (int64_t)place + 1) &&
+            add_int(&column[DOCUMENT], row->document) &&
+            (match->ties != EXPECTED || (add_int(&column[TIE_FIRST], (int64_t)first + 1) &&
+                                         add_int(&column[TIE_LAST], (int64_t)last + 1))));
 }
 
 /* Rank the topic at hand. */
@@ -1124,36 +1149,31 @@ static int end_topic(Match *match, int64_t topic, int distinct) {
         rows[i].document = find_document(match->index, topic, rows[i].id, rows[i].hash);
         hits += rows[i].document >= 0;
     }
-    if (!add_int(&match->topic, topic) || !add_int(&match->count, (int64_t)count) ||
-        !RESERVE(match->tied, match->tied_room, match->topic.count))
-        return NO_MEMORY;
-    double *tied = match->tied + match->topic.count - 1;
-    if (sorted && (!ties || match->ties == ORDER)) {
-        *tied = count > 1 ? key[0] == key[count - 1] : NAN;
-        for (size_t i = 0; i < count; i++)
-            if (rows[i].document >= 0 && !add_hit(match, topic, i, i, i, rows[i].document))
-                return NO_MEMORY;
-        return FINE;
-    }
     for (size_t i = 0; i < count; i++)
         match->order[i] = (uint32_t)i;
     if (!sorted)
         sort_keys(match);
     key = match->key;
-    *tied = count > 1 ? key[0] == key[count - 1] : NAN;
-    for (size_t begin = 0, end; begin < count && hits; begin = end) {
-        int any = 0;
+    if (!add_int(&match->column[TOPIC], topic) || !add_int(&match->column[COUNT], (int64_t)count) ||
+        !add_double(&match->column[TIED], count > 1 ? key[0] == key[count - 1] : NAN))
+        return NO_MEMORY;
+    if (sorted && (!ties || match->ties == ORDER)) {
+        for (size_t i = 0; i < count; i++)
+            if (!tell(match, topic, rows + i, i, i, i))
+                return NO_MEMORY;
+        return FINE;
+    }
+    for (size_t begin = 0, end; begin < count && (hits || match->scores || begin < match->most); begin = end) {
+        int any = match->scores || begin < match->most;
         for (end = begin; end < count && key[end] == key[begin]; end++)
             any |= rows[match->order[end]].document >= 0;
         if (!any)
             continue;
         if (end - begin > 1 && match->ties <= EXACT)
             sort_ids(rows, match->order + begin, match->other_order, end - begin);
-        for (size_t i = begin; i < end; i++) {
-            int64_t document = rows[match->order[i]].document;
-            if (document >= 0 && !add_hit(match, topic, i, begin, end - 1, document))
+        for (size_t i = begin; i < end; i++)
+            if (!tell(match, topic, rows + match->order[i], i, begin, end - 1))
                 return NO_MEMORY;
-        }
     }
     return FINE;
 }
@@ -1165,36 +1185,15 @@ static inline Row *new_row(Match *match) {
     return match->row + match->row_count++;
 }
 
-/* A copy, since the list of these names may make Python collect garbage, and run code that changes a dict. */
-static int add_unknown(Match *match, Id id) {
-    byte *copy = take(&match->kept, id.length);
-    if (!copy || !RESERVE(match->unknown, match->unknown_room, match->unknown_count + 1))
-        return 0;
-    keep(&id, copy);
-    match->unknown[match->unknown_count++] = id;
-    return 1;
-}
-
-static PyObject *bytes_of(const void *at, size_t count) {
-    return PyBytes_FromStringAndSize(at, (Py_ssize_t)(8 * count));
-}
-
 static PyObject *matched(const Match *match) {
-    PyObject *items[] = {
-        bytes_of(match->topic.at, match->topic.count),
-        bytes_of(match->count.at, match->count.count),
-        bytes_of(match->tied, match->topic.count),
-        bytes_of(match->hit_topic.at, match->hit_topic.count),
-        bytes_of(match->rank.at, match->rank.count),
-        bytes_of(match->document.at, match->document.count),
-        bytes_of(match->tie_first.at, match->tie_first.count),
-        bytes_of(match->tie_last.at, match->tie_last.count),
-        names_of(match->unknown, match->unknown_count),
-        PyLong_FromSize_t(match->rows),
-    };
-    Py_ssize_t count = sizeof items / sizeof *items;
-    PyObject *result = PyTuple_New(count);
-    for (Py_ssize_t i = 0; i < count; i++) {
+    PyObject *items[COLUMNS + 3];
+    for (int i = 0; i < COLUMNS; i++)
+        items[i] = PyBytes_FromStringAndSize((char *)match->column[i].at, (Py_ssize_t)match->column[i].count * 8);
+    items[COLUMNS] = names_of(match->listed.at, match->listed.count);
+    items[COLUMNS + 1] = names_of(match->unknown.at, match->unknown.count);
+    items[COLUMNS + 2] = PyLong_FromSize_t(match->rows);
+    PyObject *result = PyTuple_New(COLUMNS + 3);
+    for (Py_ssize_t i = 0; i < COLUMNS + 3; i++) {
         if (!items[i] || !result) {
             Py_XDECREF(items[i]);
             Py_CLEAR(result);
@@ -1308,7 +1307,7 @@ static int match_lines(Match *match, const byte *p, const byte *end, Gil *gil) {
             match->row_count = 0;
             before = line.field[0];
             topic = find_topic(index, id, hash);
-            if (topic < 0 ? !add_unknown(match, id) : 0)
+            if (topic < 0 ? !add_id(match, &match->unknown, id) : 0)
                 status = NO_MEMORY;
             if (topic >= 0) {
                 if (closed[topic])
@@ -1340,8 +1339,8 @@ static PyObject *match_text(PyObject *module, PyObject *arguments) {
     Py_ssize_t own;
     int begins, ends;
     Match match = {0};
-    if (!PyArg_ParseTuple(arguments, "O!y*nppip", index_type(module), &index, &text, &own, &begins, &ends,
-                          &match.ties, &match.keep_first))
+    if (!PyArg_ParseTuple(arguments, "O!y*nppipKp", index_type(module), &index, &text, &own, &begins, &ends,
+                          &match.ties, &match.keep_first, &match.most, &match.scores))
         return NULL;
     match.index = (const Index *)index;
     Gil gil = PyEval_SaveThread();
@@ -1371,7 +1370,7 @@ static int match_documents(Match *match, PyObject *run, PyObject *numbers, PyObj
             return NOT_MINE;
         hash = hash_of(id.at, id.length, &any);
         int64_t topic = find_topic(match->index, id, hash);
-        if (topic < 0 && PyDict_Size(documents) && !add_unknown(match, id))
+        if (topic < 0 && PyDict_Size(documents) && !add_id(match, &match->unknown, id))
             return NO_MEMORY;
         match->row_count = 0;
         for (inner = 0; PyDict_Next(documents, &inner, &document, &value); match->rows++) {
@@ -1397,8 +1396,8 @@ static int match_documents(Match *match, PyObject *run, PyObject *numbers, PyObj
 static PyObject *match_dict(PyObject *module, PyObject *arguments) {
     PyObject *index, *run, *numbers, *mappings;
     Match match = {0};
-    if (!PyArg_ParseTuple(arguments, "O!OiO!O!", index_type(module), &index, &run, &match.ties, &PyTuple_Type,
-                          &numbers, &PyTuple_Type, &mappings))
+    if (!PyArg_ParseTuple(arguments, "O!OiKpO!O!", index_type(module), &index, &run, &match.ties, &match.most,
+                          &match.scores, &PyTuple_Type, &numbers, &PyTuple_Type, &mappings))
         return NULL;
     match.index = (const Index *)index;
     return finished_match(&match, match_documents(&match, run, numbers, mappings));

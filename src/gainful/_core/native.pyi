@@ -37,11 +37,25 @@ def index_columns(topics: tuple[str, ...], topic: Buffer, ids: Buffer, lengths: 
 #   whether all of them have the same score (1) or not (0), NaN if there is but one;
 # - per hit, by topic and rank: the topic's number, the rank, the document's number in the pool, and for EXPECTED the
 #   first and the last rank of the documents that are tied with it (else nothing);
-# - topics without judgments, in the order found, once or more; and how many documents there were in all.
-Matched: TypeAlias = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, list[str], int]
+# - per document among the first `most` of a topic, by topic and rank: its number in the pool, -1 if it is not there;
+# - per document, by topic and rank: its score as float64, if `scores` are asked for (else nothing);
+# - the names of the documents listed; topics without judgments, in the order found, once or more; and how many
+#   documents there were in all.
+Matched: TypeAlias = tuple[
+    bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, list[str], list[str], int
+]
 
 def match_text(
-    index: Index, data: Buffer, own: int, begins: bool, ends: bool, ties: int, keep_first: bool, /
+    index: Index,
+    data: Buffer,
+    own: int,
+    begins: bool,
+    ends: bool,
+    ties: int,
+    keep_first: bool,
+    most: int,
+    scores: bool,
+    /,
 ) -> Matched | int | None:
     """Match what `data` holds of a text: the topics that begin in its first `own` bytes.
 
@@ -55,5 +69,12 @@ def cut_text(data: Buffer, at: int, /) -> int:
     """The first change of topic after the line of place `at`, where a topic is known to begin; -1 if not in `data`."""
 
 def match_dict(
-    index: Index, run: object, ties: int, numbers: tuple[type, ...], mappings: tuple[type, ...], /
+    index: Index,
+    run: object,
+    ties: int,
+    most: int,
+    scores: bool,
+    numbers: tuple[type, ...],
+    mappings: tuple[type, ...],
+    /,
 ) -> Matched | None: ...

@@ -14,11 +14,11 @@ import numpy as np
 from gainful import _polars as pl
 from gainful.data.chunks import TopicsWithoutJudgments, gathered, whole_topics
 from gainful.data.core import Threads, join_raw
-from gainful.data.match import Hits, Joined, Piece, Rules, Twice, match, segments, split
+from gainful.data.match import Hits, Joined, Piece, Rules, Twice, by_topic, match, segments, split
 from gainful.data.policies import Policies
 from gainful.data.pool import Judged, Pool
 from gainful.data.qrels import Qrels, RawQrels
-from gainful.data.rankings import BoolArray, FloatArray, IntArray, ListedDocuments, Names, Rankings
+from gainful.data.rankings import BoolArray, IntArray, ListedDocuments, Names, Rankings
 from gainful.data.run import LargeRun, RawRun, Run, UnreadRun, check_name
 from gainful.errors import DataError, DuplicateError, PolicyError, mention_keep_going, setting
 from gainful.results import Note, listed
@@ -96,7 +96,7 @@ def align(
 
 
 def _join(run: Run | RawRun | LargeRun, rules: Rules, threads: Threads, *, keep_going: bool) -> Joined | UnreadRun:
-    if not isinstance(run, Run) and run.raw is not None and not (rules.documents or rules.scores):
+    if not isinstance(run, Run) and run.raw is not None and rules.documents < np.inf:
         found = join_raw(run.raw, run.name, rules, threads)
         if found is not None:
             return found
@@ -172,22 +172,7 @@ def _collect(
         raise DuplicateError(
             f"run {name!r}: document {first.doc!r} appears twice in topic {pool.topics[first.topic]!r}"
         )
-    return Joined(counts, tied, hits, _by_topic(topics, hits, counts), len(unjudged), unjudged.first)
-
-
-def _by_topic(topics: list[IntArray], hits: list[Hits], counts: IntArray) -> FloatArray | None:
-    """The scores of a run, by topic; `topics` are those of each piece."""
-    kept = [found.score for found in hits if found.score is not None]
-    if len(kept) < len(hits):
-        return None
-    score: FloatArray = np.concatenate([np.zeros(0), *kept])
-    topic = _concatenate(topics)
-    if bool((topic[1:] > topic[:-1]).all()):
-        return score
-    order, lengths = np.argsort(topic), counts[topic]
-    begin = (np.cumsum(lengths) - lengths)[order] - (np.cumsum(lengths[order]) - lengths[order])
-    place: IntArray = np.arange(len(score)) + np.repeat(begin, lengths[order])
-    return score[place]
+    return Joined(counts, tied, hits, by_topic(topics, hits, counts), len(unjudged), unjudged.first)
 
 
 def _assemble(rules: Rules, runs: dict[str, Joined], failed: list[tuple[str, str]], notes: list[Note]) -> Rankings:

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gainful import _polars as pl
 from gainful._core import native
-from gainful.data.match import Hits, Joined, Rules
+from gainful.data.match import Hits, Joined, Rules, by_topic, first_ranks
 from gainful.data.pool import MAPPINGS, NUMBERS
+from gainful.data.rankings import IntArray, ListedDocuments
 from gainful.data.run import BOM, Raw, TextBlocks, TextFile, after_mark, check_unchanged
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def join_raw(raw: Raw, name: str, rules: Rules, threads: Threads) -> Joined | No
     if native is None or rules.judged.core is None:
         return None
     if isinstance(raw, dict):
-        one = native.match_dict(rules.judged.core, raw, _ties(rules), NUMBERS, MAPPINGS)
+        one = native.match_dict(rules.judged.core, raw, _ties(rules), *_wanted(rules), NUMBERS, MAPPINGS)
         return None if one is None else _collected([one], name, rules)
     if isinstance(raw, bytes):
         return _text(raw, name, rules, threads)
@@ -61,11 +63,17 @@ def _ties(rules: Rules) -> int:
     return 2 if rules.policies.ties == "order" else 3
 
 
+def _wanted(rules: Rules) -> tuple[int, bool]:
+    """How many documents of each topic to list, and whether to tell all scores."""
+    # Condensed, only documents of the pool are listed: their names are known.
+    return int(rules.documents) if rules.policies.unjudged == "zero" else 0, rules.scores
+
+
 def _match(data: Buffer, rules: Rules, own: int | None = None, *, begins: bool = True, ends: bool = True) -> Any:
     own = len(data) if own is None else own
     keep_first = rules.policies.duplicates == "first"
     index: Any = rules.judged.core
-    return native.match_text(index, data, own, begins, ends, _ties(rules), keep_first)
+    return native.match_text(index, data, own, begins, ends, _ties(rules), keep_first, *_wanted(rules))
 
 
 def _text(data: bytes, name: str, rules: Rules, threads: Threads) -> Joined | None:
@@ -187,26 +195,40 @@ def _collected(found: Iterable[Matched | int | None], name: str, rules: Rules, *
     topics = rules.judged.topics
     counts, tied = np.zeros(len(topics), np.int64), np.full(len(topics), np.nan)
     hits: list[Hits] = []
+    found_topics: list[IntArray] = []
     unknown: dict[str, None] = {}
     rows = 0
     for part in found:
         if part is None or isinstance(part, int):
             return None
-        topic, count, all_tied, hit_topic, rank, document, first, last, strange, height = part
-        numbers = _ints(topic)
+        topic, count, all_tied, hit_topic, rank, document, first, last, number, score, listed, strange, height = part
+        numbers, lengths = _ints(topic), _ints(count)
         if counts[numbers].any():
             return None
-        counts[numbers] = _ints(count)
+        counts[numbers] = lengths
         tied[numbers] = np.frombuffer(all_tied)
         ranks = _ints(rank)
         firsts, lasts = (_ints(first), _ints(last)) if rules.policies.ties == "expected" else (ranks, ranks)
-        hits.append(Hits(_ints(hit_topic), ranks, _ints(document), firsts, lasts, tied[numbers], None, None))
+        names = _listed(numbers, lengths, listed, _ints(number), rules) if rules.documents else None
+        scores = np.frombuffer(score) if rules.scores else None
+        hits.append(Hits(_ints(hit_topic), ranks, _ints(document), firsts, lasts, tied[numbers], names, scores))
+        found_topics.append(numbers)
         unknown |= dict.fromkeys(strange)
         rows += height
     if text and not rows:
         return None
-    return Joined(counts, tied, hits, None, len(unknown), next(iter(unknown), None))
+    return Joined(counts, tied, hits, by_topic(found_topics, hits, counts), len(unknown), next(iter(unknown), None))
 
 
-def _ints(data: bytes) -> np.typing.NDArray[np.int64]:
+def _listed(
+    topic: IntArray, lengths: IntArray, names: list[str], number: IntArray, rules: Rules
+) -> ListedDocuments | None:
+    most, _ = _wanted(rules)
+    if not most:
+        return None
+    row, rank = first_ranks(topic, lengths, most)
+    return ListedDocuments(row=row, rank=rank, doc_id=pl.Series("doc_id", names, dtype=pl.String), document=number)
+
+
+def _ints(data: bytes) -> IntArray:
     return np.frombuffer(data, np.int64)

@@ -153,20 +153,41 @@ def _first_documents(
     piece: Piece, shift: IntArray, position: IntArray, document: IntArray, rules: Rules
 ) -> ListedDocuments:
     """The first documents of each topic, whether in the pool or not."""
-    shown = np.minimum(np.diff(piece.start), rules.documents).astype(np.int64)
-    rank = np.arange(shown.sum()) - np.repeat(np.cumsum(shown) - shown, shown) + 1
-    row = np.repeat(piece.start[:-1], shown) + rank - 1
+    begin, rank = first_ranks(piece.start[:-1], np.diff(piece.start), rules.documents)
+    row = begin + rank - 1
     if shift.any():
         row = _order(shift)[row]
     # Those of the pool come in ascending rows.
     at = np.searchsorted(position, row)
     known = np.append(position, -1)[at] == row
     return ListedDocuments(
-        row=np.repeat(piece.topic, shown),
+        row=first_ranks(piece.topic, np.diff(piece.start), rules.documents)[0],
         rank=rank,
         doc_id=piece.doc.gather(row) + "",  # a copy: a part of a column would hold all of it in memory
         document=np.where(known, np.append(document, -1)[at], -1),
     )
+
+
+def first_ranks(value: IntArray, lengths: IntArray, most: float) -> tuple[IntArray, IntArray]:
+    """Of the first documents of topics that have so many, the value of the topic and the rank."""
+    shown = np.minimum(lengths, most).astype(np.int64)
+    rank: IntArray = np.arange(shown.sum()) - np.repeat(np.cumsum(shown) - shown, shown) + 1
+    return np.repeat(value, shown), rank
+
+
+def by_topic(topics: list[IntArray], hits: list[Hits], counts: IntArray) -> FloatArray | None:
+    """The scores of a run, by topic; `topics` are those of each piece."""
+    kept = [found.score for found in hits if found.score is not None]
+    if len(kept) < len(hits):
+        return None
+    score: FloatArray = np.concatenate([np.zeros(0), *kept])
+    topic = np.concatenate([np.zeros(0, np.int64), *topics])
+    if bool((topic[1:] > topic[:-1]).all()):
+        return score
+    order, lengths = np.argsort(topic), counts[topic]
+    begin = (np.cumsum(lengths) - lengths)[order] - (np.cumsum(lengths[order]) - lengths[order])
+    place: IntArray = np.arange(len(score)) + np.repeat(begin, lengths[order])
+    return score[place]
 
 
 def _ranked_scores(piece: Piece, shift: IntArray) -> FloatArray:

@@ -15,6 +15,8 @@ FloatArray = NDArray[np.float64]
 
 # Numbers in one block of an intermediate array: large enough for BLAS, small enough for the cache of a laptop.
 BLOCK = 1 << 20
+# Products of two numbers in one call, beyond which BLAS starts threads.
+_UNTHREADED = 1 << 18
 # More change no digit that is shown, and quantiles must hold all of them at once.
 MOST = 10_000_000
 
@@ -111,5 +113,15 @@ def weighted_sums(counts: FloatArray, values: FloatArray) -> FloatArray:
     scaled = np.ldexp(values, power[:, None])
     high = np.rint(scaled)
     low = np.rint(np.ldexp(scaled - high, bits))
-    total = np.ldexp(counts @ high.T, -power) + np.ldexp(counts @ low.T, -power - bits)
+    total = np.ldexp(_product(counts, high.T), -power) + np.ldexp(_product(counts, low.T), -power - bits)
     return np.asarray(total, np.float64)
+
+
+def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """`rows` @ `columns`, in pieces too small for BLAS to start threads, which wait for each other in busy loops."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    found = np.empty((len(flat), columns.shape[1]))
+    step = max(1, _UNTHREADED // max(1, columns.size))
+    for at in range(0, len(flat), step):
+        np.matmul(flat[at : at + step], columns, out=found[at : at + step])
+    return found.reshape(*rows.shape[:-1], columns.shape[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
@@ -198,7 +199,7 @@ def align(
     chosen = Policies(**policies)
     runs = selected(runs, {"include": include, "exclude": exclude, "recursive": recursive})
     # In the background, while the judgments are read and indexed.
-    reading = iterate_runs(runs, keep_going=keep_going, raw=not documents and not scores)
+    reading = iterate_runs(runs, keep_going=keep_going, raw=documents < math.inf)
     rankings = join(judgments(qrels), reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
     if not rankings.systems:
         raise DataError(rankings.failed[0][1] if rankings.failed else rankings.run_notes[0].text)
