@@ -74,7 +74,7 @@ class Call:
                     yield item[1:]
                 # The --test of `compare` is a word, that of `ltrf train` a path.
                 elif isinstance(item, Path) or (
-                    name in ("filter_run", "also", "cut", "runs", "groups") and isinstance(item, str)
+                    name in ("filter_run", "also", "cut", "runs", "groups", "metadata") and isinstance(item, str)
                 ):
                     yield str(item)
 
@@ -107,7 +107,8 @@ class Call:
             return
         runs = list(words.pop("runs"))
         refuse_measures(runs)
-        here = not {"engine", "keep_going", "include", "exclude", "recursive"} & self.shared.keys()
+        here = not {"engine", "keep_going", "include", "exclude", "recursive", "metadata"} & self.shared.keys()
+        here = here and not any(self.own.get(name) for name in ("metadata", "teams"))  # which may be in the files
         with reading(runs, here=here) as given:
             yield [*words.values(), given if runs else ()]
 

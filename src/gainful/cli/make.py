@@ -197,7 +197,7 @@ def _shared(accepted: Any, *, table: bool) -> Iterator[Option]:
             yield Option(name, Literal["local", "dask"], "local", "shared")
             yield Option("address", str | None, None, "shared")
             yield Option("workers", _shell_type(int | None, None), None, "shared")
-        elif name == "title":
+        elif name in ("title", "metadata"):
             yield Option(name, str | None, None, "shared")
         elif name in ("keep_going", "recursive", "hide_judgments"):
             yield Option(name, _shell_type(bool, False), False, "shared")

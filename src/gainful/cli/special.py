@@ -23,12 +23,13 @@ from gainful.cli.output import (
     printed,
     table_text,
 )
-from gainful.cli.texts import with_groups, with_movers
+from gainful.cli.texts import with_groups, with_movers, with_table
 from gainful.errors import DataError, GainfulError
 from gainful.results import plural
 
 if TYPE_CHECKING:
     from gainful.data.run import Run
+    from gainful.tables import Table
 
 # The exit status that says: a run is worse.
 WORSE = 3
@@ -38,7 +39,7 @@ _MOST_TOPICS, _NAMED = 20, 5
 _FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", ".qrels")
 
 
-def evaluate(call: Call, *, per_topic: bool = False, groups: Path | None = None) -> int:
+def evaluate(call: Call, *, per_topic: bool = False, groups: Path | None = None, by: str | None = None) -> int:
     """Score runs.
 
     Parameters
@@ -48,12 +49,18 @@ def evaluate(call: Call, *, per_topic: bool = False, groups: Path | None = None)
     groups
         Show the means of groups of topics, too, and their mean ('macro'): a file with the columns topic and group. CSV
         has them instead of the means.
+    by
+        Show groups of runs, too: a field of --metadata, such as team. CSV has them instead of the means.
     """
+    if groups is not None and by is not None:
+        raise GainfulError("expected --groups (of topics) or --by (groups of runs), got both")
     scores, output = call.result(), call.shown["output"]
     text: str | None = None
     match chosen_format(call.shown["format"], output):
         case _ if groups is not None:
             text = with_groups(call, scores, groups)
+        case _ if by is not None:
+            text = with_table(call, scores, _by(scores, by))
         case "csv":
             text = as_csv(("run", "measure", "query_id", "score"), scores.long_rows(per_topic=per_topic))
         case "json":
@@ -90,7 +97,22 @@ def pool(call: Call, *, merged: Path | None = None) -> int:
     return 1 if any(remark.code == "failed" for remark in found.notes()) else 0
 
 
-def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = False, margin: float | None = None) -> int:
+def _by(found: Any, field: str) -> Table:
+    """The groups of runs that a field tells apart."""
+    if not found.metadata:
+        raise GainfulError(f"--by {field}: expected --metadata with it, a table of runs or the word headers")
+    table: Table = found.by(field)
+    return table
+
+
+def compare(
+    call: Call,
+    *,
+    movers: int | None = None,
+    by: str | None = None,
+    fail_if_worse: bool = False,
+    margin: float | None = None,
+) -> int:
     """Test whether runs really differ.
 
     Parameters
@@ -98,6 +120,8 @@ def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = Fals
     movers
         How many topics to show per pair, those that moved most first; CSV has them instead of the pairs. For two runs
         the default is 5, for more it is none.
+    by
+        Show groups of runs, too: a field of --metadata, such as team. CSV has them instead of the pairs.
     fail_if_worse
         Exit with status 3 if a run is significantly worse than the baseline on some measure.
     margin
@@ -111,6 +135,8 @@ def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = Fals
         raise GainfulError(f"--margin {margin:g}: expected --fail-if-worse with it")
     if movers is not None and movers < 0:
         raise GainfulError(f"--movers: expected a number of topics of at least 0, got {movers}")
+    if movers is not None and by is not None:
+        raise GainfulError("expected --movers or --by, got both")
     if baseline is not None and os.path.isfile(baseline):
         call = call.changed(baseline=_run_in(baseline, call.files[1:]))
     if margin is not None:
@@ -119,7 +145,8 @@ def compare(call: Call, *, movers: int | None = None, fail_if_worse: bool = Fals
         check_margin(margin, call.own["alpha"])
     found = call.result()
     failures = found.worse(margin)["reason"].to_list() if fail_if_worse else []
-    call.show(found, None if movers is None else with_movers(call, found, movers))
+    text = None if movers is None else with_movers(call, found, movers)
+    call.show(found, text if by is None else with_table(call, found, _by(found, by)))
     if not fail_if_worse:
         return left_out(found)
     for remark in found.assumed():
@@ -207,8 +234,8 @@ def report(call: Call, *, output: Path = Path("report.html"), save_files: Path |
     output
         The page: a name that ends in .html. It opens without a network, and can be sent as it is.
     save_files
-        Also write the tables of the page for a paper (LaTeX, CSV), and one file per run with its scores beside the
-        worst, median and best of all runs, into this folder, which must be new or empty.
+        Also write the tables of the page for a paper (LaTeX, CSV), and of each run its scores beside the worst, median
+        and best of all runs (CSV) and what trec_eval -q prints, into this folder, which must be new or empty.
     """
     from gainful.pages.files import check_folder
     from gainful.pages.result import check_page_path

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gainful.data.scores import Scores
+    from gainful.results import Result
     from gainful.verbs.compare.result import Comparison
 
 
@@ -29,6 +30,18 @@ def with_groups(call: Call, scores: Scores, groups: Path) -> str:
         case shape:
             wide = found.pivot("group", index=["measure", "run"], values="score").sort("measure", maintain_order=True)
             return printed(scores, shape, output, (scores.mean_table(), Table.of("groups", wide)))
+
+
+def with_table(call: Call, found: Result, table: Table) -> str:
+    """A result with one more table: instead of the others in CSV, besides all else elsewhere."""
+    output = call.shown["output"]
+    match chosen_format(call.shown["format"], output):
+        case "csv":
+            return as_csv(table.frame.columns, table.frame.iter_rows())
+        case "json":
+            return as_json({**found.to_dict(), table.name: table.frame.to_dicts()})
+        case shape:
+            return printed(found, shape, output, (*found.compact(), table))
 
 
 def with_movers(call: Call, found: Comparison, most: int) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -142,7 +143,22 @@ def trec_eval(
     rankings = topics_of_trec(judged, _one(reading), depth=depth, judged_only=judged_only, exact=True)
     if not complete:
         _refuse_missing(rankings)
-    setting = Setting(rankings=rankings, level=float(level), documents=documents, needed=round_half_up)
+    settings = {
+        "level": float(level),
+        "complete": complete,
+        "depth": depth,
+        "judged_only": judged_only,
+        "documents": documents,
+    }
+    return result_of(rankings, columns, settings, tag)
+
+
+def result_of(
+    rankings: Rankings, columns: tuple[Column, ...], settings: Mapping[str, Any], tag: Callable[[], str] = str
+) -> TrecResult:
+    """What trec_eval tells about the one run of these rankings, which are as it sees them."""
+    level, documents = settings.get("level", 1.0), settings.get("documents", 0)
+    setting = Setting(rankings=rankings, level=level, documents=documents, needed=round_half_up)
     names = [from_utf8(topic.encode()) for topic in rankings.topics]
     order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
     values = values_of(columns, setting, order)
@@ -158,13 +174,7 @@ def trec_eval(
         values=values,
         summary=summary,
         missing=int((~rankings.present).sum()),
-        settings={
-            "level": float(level),
-            "complete": complete,
-            "depth": depth,
-            "judged_only": judged_only,
-            "documents": documents,
-        },
+        settings=settings,
     )
 
 
@@ -205,6 +215,12 @@ def topics_of_trec(
         retrieved = np.minimum(rankings.retrieved, depth)
         rankings = replace(rankings.with_hits(rankings.rank <= depth), retrieved=retrieved)
     return rankings.condensed() if judged_only else rankings
+
+
+def without_negative(rankings: Rankings) -> Rankings:
+    """Rankings whose negative labels are not judged, as trec_eval sees them."""
+    label = np.append(np.where(rankings.grades < 0.0, -1, np.arange(len(rankings.grades))), -1)
+    return replace(rankings, pool_grade=label[rankings.pool_grade])
 
 
 @contextmanager

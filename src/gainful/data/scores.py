@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from gainful import _polars as pl
 from gainful.data.groups import group_places
+from gainful.data.metadata import by_field, metadata_columns, metadata_notes
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
@@ -120,6 +121,8 @@ class Scores(Result):
         What was to be scored and could not be read, with the reason; only where that was to be left out.
     run_notes
         What makes runs look wrong.
+    metadata
+        By run, what is known of it beside its ranking: team, type, description and the like.
     """
 
     values: FloatArray
@@ -136,6 +139,7 @@ class Scores(Result):
     undefined: tuple[int, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     run_notes: tuple[Note, ...] = ()
+    metadata: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __contains__(self, measure: object) -> bool:
         return self.spellings.get(str(measure), str(measure)) in self.measures
@@ -229,6 +233,7 @@ class Scores(Result):
             "missing_topics": dict(zip(self.systems, self.missing, strict=True)),
             "ignored_topics": dict(zip(self.systems, self.ignored, strict=True)),
             "failed_runs": dict(self.failed),
+            **({"metadata": {run: dict(fields) for run, fields in self.metadata.items()}} if self.metadata else {}),
         }
 
     def verdict(self) -> str:
@@ -285,14 +290,22 @@ class Scores(Result):
         """One row per run, the best by the first measure first."""
         means = self.summary()
         order = self._order(means)
+        names = [self.systems[j] for j in order]
+        before, after = metadata_columns(self.metadata, names, self.measures)
         best = {
-            (row, i + 1)
+            (row, i + 1 + len(before))
             for i, higher in enumerate(self.higher)
             for row in (self._best(means[i, order], higher) if len(order) > 1 else ())
         }
-        data: dict[str, list[Any]] = {"run": [self.systems[j] for j in order]}
+        data: dict[str, list[Any]] = {"run": names, **before}
         data |= {name: means[i, order].tolist() for i, name in enumerate(self.measures)}
-        return Table.of("means", data, {"run": "run", **self._headers()}, best=frozenset(best))
+        headers = {"run": "run", **{name: name for name in before}, **self._headers(), **{name: name for name in after}}
+        return Table.of("means", {**data, **after}, headers, best=frozenset(best))
+
+    def by(self, field: str) -> Table:
+        """One row per value of a field of the metadata, such as team: its runs, the best of them, and their means."""
+        means = dict(zip(self.measures, self.summary(), strict=True))
+        return by_field(field, self.metadata, self.systems, means, self.higher)
 
     def topic_table(self) -> Table:
         """Topics × runs for one measure and a few runs, else one row per topic and run; the means come last."""
@@ -346,7 +359,7 @@ class Scores(Result):
             Note("failed", source, reason if reason.startswith(source) else f"{source}: {reason}")
             for source, reason in self.failed
         ]
-        notes += self.run_notes
+        notes += [*self.run_notes, *metadata_notes(self.metadata, self.systems)]
         return notes if self.policies is None else [*notes, *self._policy_notes(self.policies)]
 
     def _policy_notes(self, policies: Policies) -> Iterator[Note]:

@@ -59,14 +59,17 @@ def stray_file(path: Path | RemoteFile) -> str | None:
     """What a file is that is no run, such as 'a PNG image'; None for a run, and for what its reader must refuse."""
     if isinstance(path, Path) and is_dataset(path):
         return None
+    return stray(first_bytes(path), path if isinstance(path, Path) else path.path)
+
+
+def first_bytes(path: Path | RemoteFile) -> bytes:
+    """The first `HEAD` bytes of a file, unpacked; none of one that cannot be read, of which its reader will tell."""
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)
-        if is_compressed(head):
-            head = next(decompress_blocks(path, str(path), HEAD), b"")[:HEAD]
+        return next(decompress_blocks(path, str(path), HEAD), b"")[:HEAD] if is_compressed(head) else head
     except (OSError, ValueError):
-        return None
-    return stray(head, path if isinstance(path, Path) else path.path)
+        return b""
 
 
 def stray(head: bytes, path: PurePath) -> str | None:

@@ -18,12 +18,17 @@ class ReportOptions(PolicyOptions, RunOptions, total=False):
 
     Parameters
     ----------
+    metadata
+        What is known of the runs, such as team, type and description: a CSV or TSV file with the column run, or the
+        word headers for what the runs say of themselves (ir_metadata). In Python also a mapping.
     title
         What stands at the top of the page; the name of the judgments by default.
     hide_judgments
-        Leave out what tells the label of a document: the rankings of topics. Scores stay.
+        Leave out what tells the label of a document: the rankings of topics, curves of thresholds, lines of files that
+        are quoted. Scores stay; who knows a ranking may infer a label from a score at depth 1 or 2.
     """
 
+    metadata: Any
     title: str
     hide_judgments: bool
 

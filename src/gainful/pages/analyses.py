@@ -51,6 +51,10 @@ def cut(given: Inputs) -> Iterator[Result]:
     """What a threshold on the scores of a run would gain and cost, for the best runs."""
     if not given.has_negative():
         raise DataError("No label is negative: there is nothing that a threshold should keep from being shown.")
+    if given.files.get("hide_judgments"):
+        raise DataError(
+            "The judgments are not on this page, and a curve goes from document to document: it would tell them."
+        )
     if given.rankings.policies.ties == "expected":
         raise PolicyError("Under ties: expected there is no one order to cut.")
     filtering = (m for m in given.measures if m.definition.name == "nDCG" and m.parameters.get("norm") == "f")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from gainful._version import __version__
+from gainful.data.metadata import metadata_columns
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError, PolicyError
@@ -27,6 +30,9 @@ from gainful.verbs.compare.verdict import sentences
 MOST_RANKINGS = 30_000
 # Twice as many as are shown, so that what is shown, and which side of alpha a p-value lies on, is as computed.
 DIGITS = 8
+# Notes that quote lines of files, and what may stand between the words of these.
+_QUOTING = ("failed", "rank-contradicts-score")
+_BETWEEN = re.compile(r"(\\t|[\s'\"(),;]+)")
 _ROUNDED = ("mean", "low", "high", "difference", "difference_low", "difference_high", "effect")
 
 
@@ -57,9 +63,18 @@ def gather(given: Inputs) -> Report:
         "command": _command_line(given),
         "python": _python_line(given),
     }
-    found = Report(contents=contents, scores=given.scores, results=results, settings=given.settings)
-    contents["notes"] = [note.text for note in found.notes()]
+    found = Report(
+        contents=contents, scores=given.scores, rankings=given.rankings, results=results, settings=given.settings
+    )
+    hidden = set(given.rankings.pool_doc) if given.files.get("hide_judgments") else set()
+    contents["notes"] = [_without(hidden, note.text) if note.code in _QUOTING else note.text for note in found.notes()]
     return found
+
+
+def _without(documents: Collection[str], text: str) -> str:
+    """A note without the names of some documents; a tab is spelled out where a line is quoted."""
+    parts = _BETWEEN.split(text)
+    return "".join("…" if part in documents else part for part in parts)
 
 
 def _about(given: Inputs) -> Content:
@@ -68,6 +83,7 @@ def _about(given: Inputs) -> Content:
         "qrels": given.name,
         "title": given.files.get("title"),
         "systems": list(given.scores.systems),
+        "metadata": _metadata(given.scores),
         "topics": list(given.scores.topics),
         "judgments": sum(count for _, count in labels),
         "labels": [list(pair) for pair in labels],
@@ -83,6 +99,12 @@ def _about(given: Inputs) -> Content:
         ],
         "missing": list(given.scores.missing),
     }
+
+
+def _metadata(scores: Scores) -> Content:
+    """By field the values of all runs, in the order of the page: what stands beside their names."""
+    before, after = metadata_columns(scores.metadata, scores.systems)
+    return {**before, **after}
 
 
 def _scores(scores: Scores) -> Content:

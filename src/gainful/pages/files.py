@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from gainful.compat.trec_eval import result_of, without_negative
+from gainful.compat.trec_table import select
+from gainful.data.rankings import Rankings
 from gainful.data.scores import MEAN, Scores
 from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
@@ -25,7 +28,7 @@ def check_folder(folder: Path) -> None:
         raise DataError(f"{folder}: expected a new or empty folder, got one with files in it, or a file: name another")
 
 
-def write_files(scores: Scores, results: Mapping[str, Sequence[Result]], folder: Path) -> list[str]:
+def write_files(scores: Scores, rankings: Rankings, results: Mapping[str, Sequence[Result]], folder: Path) -> list[str]:
     """Write all files into a new or empty folder; their names."""
     check_folder(folder)
     texts = {"means.tex": scores.mean_table().latex(), "means.csv": _csv(*_frame(scores.mean_table().frame))}
@@ -35,22 +38,24 @@ def write_files(scores: Scores, results: Mapping[str, Sequence[Result]], folder:
             tables = {table.name: table for table in result.tables()}
             texts |= {f"{name}-{_safe(one)}.csv": _csv(*_frame(table.frame)) for one, table in tables.items()}
             texts[f"{name}.tex"] = "\n".join(table.latex() for table in result.compact())
-    texts |= {f"runs/{name}.csv": text for name, text in _of_runs(scores).items()}
+    names = _file_names(scores.systems)
+    texts |= {f"runs/{name}.csv": text for name, text in zip(names, _of_runs(scores), strict=True)}
+    if rankings.policies.ties != "expected":  # which has no one ranking
+        texts |= {f"runs/{name}.eval": text for name, text in zip(names, _of_trec(rankings), strict=True)}
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         write_atomically(folder / name, from_utf8(text.encode()))
     return list(texts)
 
 
-def _of_runs(scores: Scores) -> dict[str, str]:
+def _of_runs(scores: Scores) -> Iterator[str]:
     """Per run its score in every topic, beside the worst, median and best of all runs; the means come last."""
     values = np.where(scores.counted, scores.values, np.nan)
     every = np.concatenate([values, scores.summary()[:, :, None]], axis=2)
     there = ~np.isnan(every).all(axis=1, keepdims=True)
     known = np.where(there, every, 0.0)
     worst, median, best = np.nanmin(known, axis=1), np.nanmedian(known, axis=1), np.nanmax(known, axis=1)
-    found: dict[str, str] = {}
-    for at, run in enumerate(scores.systems):
+    for at in range(len(scores.systems)):
         rows = [
             (measure, topic, every[m, at, t], low[m, t], median[m, t], high[m, t])
             for m, measure in enumerate(scores.measures)
@@ -58,11 +63,24 @@ def _of_runs(scores: Scores) -> dict[str, str]:
             for t, topic in enumerate((*scores.topics, MEAN))
             if not np.isnan(every[m, at, t])
         ]
+        yield _csv(("measure", "query_id", "score", "worst", "median", "best"), rows)
+
+
+def _of_trec(rankings: Rankings) -> Iterator[str]:
+    """Per run what ``trec_eval -q -c`` prints."""
+    columns, seen = tuple(select(["official"])), without_negative(rankings)
+    for run in rankings.systems:
+        yield "".join(result_of(seen.only([run]), columns, {}).lines(per_topic=True))
+
+
+def _file_names(runs: Sequence[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for run in runs:
         name = _safe(run)
         while name in found:
             name += "-"
-        found[name] = _csv(("measure", "query_id", "score", "worst", "median", "best"), rows)
-    return found
+        found[name] = None
+    return list(found)
 
 
 def _safe(name: str) -> str:

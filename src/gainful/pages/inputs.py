@@ -15,6 +15,7 @@ from gainful.data.rankings import Rankings
 from gainful.data.scores import Scores
 from gainful.engine.scoring import check_ties
 from gainful.errors import check_choice, check_count, check_share
+from gainful.io.metadata import word_of
 from gainful.io.read import read_qrels
 from gainful.measures import Measure, parse_measures
 from gainful.pages import ReportOptions, report
@@ -23,7 +24,7 @@ from gainful.results import Settings, plural
 from gainful.stats.choices import Correction, Test
 from gainful.stats.resample import check_resamples, generator
 from gainful.verbs.compare.result import place_of
-from gainful.verbs.evaluate import evaluate
+from gainful.verbs.evaluate import described, evaluate, read_known
 from gainful.verbs.source import (
     DEFAULT_MEASURES,
     Measures,
@@ -31,9 +32,10 @@ from gainful.verbs.source import (
     RunOptions,
     policies_of,
     rankings_of,
+    selected,
 )
 
-_SHOWN = ("title", "hide_judgments")
+_SHOWN = ("title", "hide_judgments", "metadata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,6 +94,9 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
     check_ties(chosen, policies.ties)
     need_packages()
     name, sources = "rankings", None
+    known_of_runs = read_known(shown.get("metadata"), None if runs is None else selected(runs, options))
+    if "metadata" in shown:
+        shown["metadata"] = word_of(shown["metadata"])
     if known is None:
         judged = read_qrels(qrels)
         name, sources = judged.name, _words(qrels, runs)
@@ -106,7 +111,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
         joined = rankings = rankings_of(known, runs, cast(Options, options), documents=needed)
     if given["baseline"] is not None:
         place_of(given["baseline"], rankings.systems, "baseline")
-    scores = evaluate(rankings, chosen, **cast(Options, options))
+    scores = described(evaluate(rankings, chosen, **cast(Options, options)), known_of_runs)
     judgments = int((rankings.pool_grade >= 0).sum())
     counts = f"{plural(len(scores.systems), 'run')}, {plural(len(scores.topics), 'topic')}, "
     data = f"{counts}{plural(judgments, 'judgment')}; {', '.join(scores.measures)}"

@@ -35,6 +35,13 @@ function leaderboard() {
         key: (system) => contents.systems[system],
         cell: (system) => contents.systems[system],
       },
+      ...Object.entries(contents.metadata).map(([name, values]) => ({
+        name,
+        kind: "text",
+        class: "name",
+        key: (system) => values[system],
+        cell: (system) => values[system],
+      })),
       ...contents.measures.map(({ name }) => {
         const values = means(name);
         const known = values.filter((value) => value !== null);
@@ -80,7 +87,7 @@ function leaderboard() {
           ]
         : []),
     ];
-    const sorted = 3 + contents.measures.findIndex(({ name }) => name === state.measure);
+    const sorted = 3 + Object.keys(contents.metadata).length + contents.measures.findIndex(({ name }) => name === state.measure);
     const table = sortable(columns, shownSystems, {
       sorted,
       descending: sign(state.measure) > 0,

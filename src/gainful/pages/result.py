@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gainful.charts import load_altair
+from gainful.data.rankings import Rankings
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
@@ -31,6 +32,8 @@ class Report(Result):
         Everything on the page: what `to_dict` gives.
     scores
         Of all measures, runs and topics.
+    rankings
+        What they are the scores of.
     results
         What the analyses returned, by their names on the page; nothing where the data do not allow one.
     settings
@@ -39,6 +42,7 @@ class Report(Result):
 
     contents: dict[str, Any]
     scores: Scores
+    rankings: Rankings
     results: Mapping[str, tuple[Result, ...]]
     settings: Settings
 
@@ -91,20 +95,20 @@ class Report(Result):
         write_atomically(path, self.html(path))
 
     def save_files(self, folder: str | Path) -> list[str]:
-        """Write the tables for a paper (LaTeX, CSV), and one file per run with its scores among those of all.
+        """Write the tables for a paper (LaTeX, CSV), and the scores of each run among those of all, and by trec_eval.
 
         Parameters
         ----------
         folder
-            A new or empty folder: gets means, scores and the tables of all analyses, and in ``runs`` one CSV file per
-            run, with the worst, median and best score of each topic beside its own.
+            A new or empty folder: gets means, scores and the tables of all analyses, and in ``runs`` two files per run:
+            CSV with the worst, median and best score of each topic beside its own, and what ``trec_eval -q -c`` prints.
 
         Returns
         -------
         list of str
             The names of the files.
         """
-        return write_files(self.scores, self.results, Path(folder))
+        return write_files(self.scores, self.rankings, self.results, Path(folder))
 
 
 # Notes on what is printed, which a page shows otherwise.

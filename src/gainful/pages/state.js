@@ -44,11 +44,15 @@ function bestFirst(values, direction) {
   );
 }
 
+// What the filter looks at: the name of a run, its team and whatever else is known of it.
+const knownOf = (system) =>
+  [contents.systems[system], ...Object.values(contents.metadata).map((values) => values[system])].join(" ").toLowerCase();
+
 function systemsShown() {
   const wanted = state.filter.trim().toLowerCase();
   let order = bestFirst(means(state.measure), sign(state.measure));
   order = order.filter(
-    (system) => contents.systems[system].toLowerCase().includes(wanted) && (!state.only || state.chosen.has(system)),
+    (system) => knownOf(system).includes(wanted) && (!state.only || state.chosen.has(system)),
   );
   return state.top ? order.slice(0, state.top) : order;
 }

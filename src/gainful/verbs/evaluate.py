@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from gainful.measures import Definition, Measure
 
 
-def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES, **options: Unpack[Options]) -> Scores:
+def evaluate(
+    qrels: Any,
+    runs: Any = None,
+    measures: Measures = DEFAULT_MEASURES,
+    *,
+    metadata: Any = None,
+    **options: Unpack[Options],
+) -> Scores:
     """Score runs against judgments.
 
     Parameters
@@ -30,6 +37,10 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
         One or more runs: files, folders or globs, dicts or frames.
     measures
         What to compute, such as nDCG@10, nDCGf@3 or AP(rel=2); `gainful measures` lists them all.
+    metadata
+        What to show beside the name of each run: a CSV or TSV file with the column run and others such as team, type
+        and description; or the word headers, for what the runs say of themselves (ir_metadata). In Python also a
+        mapping {run: {field: value}}.
     **options
         See `Options`.
 
@@ -64,12 +75,14 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
     chosen = tuple(parse_measures(measures))  # type: ignore[arg-type]
     spellings = _spellings(measures)
     if isinstance(qrels, Rankings):
-        return _of_rankings(rankings_of(qrels, runs, options), chosen, options, spellings)
+        scores = _of_rankings(rankings_of(qrels, runs, options), chosen, options, spellings)
+        return described(scores, metadata)
     if runs is None:
         raise DataError("expected judgments and runs, or what `align` returns, got no runs")
     policies, keep_going = policies_of(options), options.get("keep_going", False)
     check_ties(chosen, policies.ties)
     runs, engine = selected(runs, options), options.get("engine", "local")
+    known = read_known(metadata, runs)
     with open_engine(engine) as work:
         # In the background, while the judgments are read and indexed.
         reading = iterate_runs(runs, keep_going=keep_going, raw=True) if engine == "local" else None
@@ -80,7 +93,22 @@ def evaluate(qrels: Any, runs: Any = None, measures: Measures = DEFAULT_MEASURES
         raise DataError(part.failed[0][1] if part.failed else part.notes[0].text)
     scores = finished(part, chosen, policies, spellings=spellings)
     warn(scores.run_notes)
-    return scores
+    return described(scores, known)
+
+
+def read_known(metadata: Any, runs: Any = None) -> Any:
+    """The metadata of runs, read before any long work; None if there is none."""
+    if metadata is None:
+        return None
+    from gainful.io.metadata import read_metadata
+
+    return read_metadata(metadata, runs)
+
+
+def described(scores: Scores, metadata: Any) -> Scores:
+    """Scores with what is known of their runs; with what they have already, if nothing is given."""
+    known = read_known(metadata)
+    return scores if known is None else replace(scores, metadata=known)
 
 
 def score(

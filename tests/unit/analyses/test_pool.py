@@ -283,9 +283,9 @@ class TestInput:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("run,group\nx1,x\n", "expected the columns run and team, got run, group"),
-            ("run,team\nx1,x\nx1,y\n", ":3: expected one team of run 'x1', got 'x' and 'y'"),
-            ("run,team\nx1,\n", ":2: expected a run and its team, got 'x1' and ''"),
+            ("run,group\nx1,x\n", "expected the columns run and team, got none that is called team"),
+            ("run,team\nx1,x\nx1,y\n", ":3: run 'x1' stands here twice, with different values: keep one"),
+            ("run,team\nx1,\n", "teams: expected a team for every run, got none for 'x1'"),
             ("run,team\nx1,x\n", "teams: expected a team for every run, got none for 'x2'"),
         ],
     )

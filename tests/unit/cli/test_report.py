@@ -88,7 +88,7 @@ def test_a_campaign(gainful, here, tmp_path):
     assert "--keep-going --title 'The task' --hide-judgments" in told["command"]
     assert any(text.startswith("bad.txt:1: expected 6 fields") for text in told["notes"])
     qrels = gf.read_qrels("qrels.txt")
-    page = json.dumps({key: value for key, value in told.items() if key != "notes"})
+    page = json.dumps(told)
     assert not any(f'"{doc}"' in page for doc in qrels.frame["doc_id"])
     report = gf.report("qrels.txt", here, "AP", resamples=50, trials=2, hide_judgments=True)
     assert "absent" in report.to_dict()["why"]
@@ -100,6 +100,8 @@ def test_a_campaign(gainful, here, tmp_path):
     for row, column in zip(rows[1:7], scores.values.T, strict=True):
         assert list(map(float, row.split(",")[2:])) == [column[1], *sorted(column)]
     assert rows[7].startswith("AP,all,")
+    printed = gainful("trec_eval", "-q", "-c", "qrels.txt", here[0]).out
+    assert printed == (tmp_path / "sent" / "runs" / f"{scores.systems[0]}.eval").read_text()
     assert (tmp_path / "sent" / "means.tex").read_text().startswith(r"\begin{tabular}")
     assert (tmp_path / "sent" / "scores.csv").read_text().startswith("run,measure,query_id,score\n")
     status, _, err = gainful(*words, "--keep-going", "--save-files", "sent")

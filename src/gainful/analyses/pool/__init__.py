@@ -66,8 +66,9 @@ def pool(
     more
         Judge only so many further documents per topic, those that enter the pool first.
     teams
-        Pool by team: a table with the columns run and team. A team gives the documents that rank best in any of its
-        runs, so that one with many runs has no larger part in the pool than others.
+        Pool by team: a table with the columns run and team, or the word headers for what the runs say of themselves
+        (ir_metadata). A team gives the documents that rank best in any of its runs, so that one with many runs has no
+        larger part in the pool than others.
     topics
         Which topics of the runs to pool: judged (those with judgments; all if there are none) or all.
     strata

@@ -17,8 +17,8 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run, UnreadRun, check_name
 from gainful.errors import DataError
 from gainful.io.corpus import texts_of
+from gainful.io.metadata import teams_of, word_of
 from gainful.io.read import iterate_runs, read_qrels
-from gainful.io.teams import teams_of, word_of
 from gainful.measures import parse_measures
 from gainful.results import Note, Settings, plural
 from gainful.stats.resample import generator
@@ -39,12 +39,13 @@ def planned(
     measures = tuple(map(str, parse_measures(given["measures"] or "nDCG@10")))
     before = _labels(qrels, options)
     labels = _merged(before, _labels(given["judged"], options))
-    read, failed = _read(selected(runs, options), keep_going=options.get("keep_going", False))
+    runs = selected(runs, options)
+    read, failed = _read(runs, keep_going=options.get("keep_going", False))
     # By what was judged before: judgments that come back for some topics must not change the sample.
     chosen = _topics(read, before, given["topics"])
     deepest = max(given["depth"], *given["depths"], *given["strata"])
     ranked = pl.concat([_first(run, deepest, chosen, options) for run in read])
-    members = _contributors([run.name for run in read], given["teams"])
+    members = _contributors([run.name for run in read], given["teams"], runs)
     places = _places(ranked, members)
     entries = _judged(_entries(places), labels, before)
     sample = None
@@ -141,11 +142,11 @@ def _first(run: Run, deepest: int, topics: Sequence[str], options: PoolOptions) 
     )
 
 
-def _contributors(names: Sequence[str], teams: Any) -> pl.DataFrame:
+def _contributors(names: Sequence[str], teams: Any, runs: Any) -> pl.DataFrame:
     """run, contributor: itself, or its team."""
     if teams is None:
         return pl.DataFrame({"run": names, "contributor": names})
-    return pl.DataFrame({"run": names, "contributor": teams_of(names, teams)})
+    return pl.DataFrame({"run": names, "contributor": teams_of(names, teams, runs)})
 
 
 def _places(ranked: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:

@@ -59,8 +59,9 @@ def robustness(
         Shares of the judgments to keep, such as 0.1,0.5 (stratified, uniform), or depths of the pool, such as 5,10
         (depth, leave-one-out); the usual ones if not given.
     teams
-        With leave-one-out: a CSV or TSV file with the columns run and team. Each run is then scored without the
-        judgments that its team alone contributed, since the runs of a team resemble each other.
+        With leave-one-out: a CSV or TSV file with the columns run and team, or the word headers for what the runs say
+        of themselves (ir_metadata). Each run is then scored without the judgments that its team alone contributed,
+        since the runs of a team resemble each other.
     trials
         How often judgments are drawn at random; depth and leave-one-out draw nothing and make one trial.
     weights

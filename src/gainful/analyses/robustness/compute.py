@@ -33,12 +33,12 @@ from gainful.data.scores import Scores
 from gainful.engine import open_engine
 from gainful.engine.scoring import check_ties, compute
 from gainful.errors import DataError, check_count, check_finite, check_numbers, check_share, setting
-from gainful.io.teams import teams_of, word_of
+from gainful.io.metadata import teams_of, word_of
 from gainful.measures import REGISTRY, Measure, parse_measures
 from gainful.results import Settings, plural
 from gainful.stats.correlation import kendall
 from gainful.stats.resample import generator
-from gainful.verbs.source import LATE_POLICIES, check_options, policies_of, rankings_of
+from gainful.verbs.source import LATE_POLICIES, check_options, policies_of, rankings_of, selected
 
 # More levels at once take more memory than they save time.
 MOST_THREADS = 8
@@ -201,7 +201,7 @@ def depleted(
         first=first,
         second=second,
         alpha=alpha,
-        team=_teams(rankings.systems, given["teams"], depletion),
+        team=_teams(rankings.systems, given["teams"], depletion, None if runs is None else selected(runs, options)),
         threads=min(os.cpu_count() or 1, MOST_THREADS) if engine == "local" else 1,
     )
     with open_engine(engine) as work:
@@ -242,7 +242,7 @@ def depleted(
     )
 
 
-def _teams(systems: Sequence[str], teams: Any, depletion: Depletion) -> IntArray:
+def _teams(systems: Sequence[str], teams: Any, depletion: Depletion, runs: Any) -> IntArray:
     """The team of each system, by the number of its first one."""
     if teams is None:
         return np.arange(len(systems))
@@ -250,7 +250,7 @@ def _teams(systems: Sequence[str], teams: Any, depletion: Depletion) -> IntArray
         raise DataError(
             f"{setting('teams')}: expected {setting('depletion', 'leave-one-out')} with it, got {depletion}"
         )
-    known = teams_of(systems, teams)
+    known = teams_of(systems, teams, runs)
     return np.array([known.index(team) for team in known], np.int64)
 
 

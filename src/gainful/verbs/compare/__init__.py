@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Gaps
 from gainful.stats.choices import Correction, Interval, Test
-from gainful.verbs.source import Measures, Options, scores_of, settings_of
+from gainful.verbs.source import Measures, Options, scores_of, selected, settings_of
 
 if TYPE_CHECKING:
     from gainful.verbs.compare.result import Comparison
@@ -30,6 +30,7 @@ def compare(
     groups: Any = None,
     macro: bool = False,
     gaps: Gaps = "error",
+    metadata: Any = None,
     **options: Unpack[Options],
 ) -> Comparison:
     """Test whether runs really differ: paired tests, intervals, effect sizes, wins and losses.
@@ -68,6 +69,10 @@ def compare(
         With groups: the mean of the groups' means, in which every group counts the same, instead of that of all topics.
     gaps
         Topics in which a run has no score: error, or drop (leave the topic out for all runs).
+    metadata
+        What to show beside the name of each run: a CSV or TSV file with the column run and others such as team, type
+        and description; or the word headers, for what the runs say of themselves (ir_metadata). In Python also a
+        mapping {run: {field: value}}.
     **options
         See `Options`.
 
@@ -92,15 +97,19 @@ def compare(
     """
     from gainful.engine import open_engine
     from gainful.io.groups import read_groups
+    from gainful.io.metadata import word_of
     from gainful.verbs.compare.compute import check, contrasts_of, told, unused_correction
     from gainful.verbs.compare.result import Comparison
+    from gainful.verbs.evaluate import described, read_known
 
     check(locals())
+    known = read_known(metadata, None if runs is None else selected(runs, options))
     with open_engine(options.get("engine", "local")) as work:
-        scores = scores_of(source, runs, measures, options)
+        scores = described(scores_of(source, runs, measures, options), known)
         asked = settings_of(compare, locals(), scores)
         belong = None if groups is None else read_groups(groups, source if runs is None else None)
         found = contrasts_of(scores, asked, groups=belong, apply=work.map)
     notes = (*asked.notes, *unused_correction(test, correction))
-    settings = replace(asked, given={**asked, **told(asked, belong)}, notes=notes)
-    return Comparison(systems=scores.systems, contrasts=found, settings=settings)
+    given = {**asked, **told(asked, belong), "metadata": word_of(metadata)}
+    settings = replace(asked, given=given, notes=notes)
+    return Comparison(systems=scores.systems, contrasts=found, settings=settings, metadata=scores.metadata)

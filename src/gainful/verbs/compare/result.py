@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gainful import _polars as pl
+from gainful.data.metadata import by_field
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
 from gainful.results import Chart, Note, Result, Settings, listed, of_measure
 from gainful.stats.paired import CLOSE, rounding
@@ -35,11 +37,14 @@ class Comparison(Result):
         One entry per measure.
     settings
         What repeats it; `correction` is ``tukey`` for the test that corrects itself.
+    metadata
+        By run, what is known of it beside its ranking: team, type, description and the like.
     """
 
     systems: tuple[str, ...]
     contrasts: tuple[Contrasts, ...]
     settings: Settings
+    metadata: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def baseline(self) -> str | None:
@@ -150,6 +155,11 @@ class Comparison(Result):
             raise GainfulError(f"margin: expected a number above 0, got {margin}")
         return equivalence_frame(self, margin)
 
+    def by(self, field: str) -> Table:
+        """One row per value of a field of the metadata, such as team: its runs, the best of them, and their means."""
+        means = {one.measure: one.mean for one in self.contrasts}
+        return by_field(field, self.metadata, self.systems, means, [one.higher for one in self.contrasts])
+
     def standing(self) -> pl.DataFrame:
         """Of each measure and run, the best first: place, its interval, how often it is best, whether it may be best.
 
@@ -248,6 +258,7 @@ class Comparison(Result):
             "pairs": self.to_frame().to_dicts(),
             **{t.name: t.frame.to_dicts() for t in self.tables() if t.name in ("standing", "equivalence", "groups")},
             "topics": {one.measure: len(one.topics) for one in self.contrasts},
+            **({"metadata": {run: dict(fields) for run, fields in self.metadata.items()}} if self.metadata else {}),
         }
 
     def chart(self) -> Chart:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful import _polars as pl
+from gainful.data.metadata import metadata_columns
 from gainful.tables import Kind, Table
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ def means_table(found: Comparison) -> Table:
     columns: dict[str, Any] = {"letter": labels(len(order))} if letters else {}
     headers: dict[str, str | tuple[str, Kind]] = {"letter": ""} if letters else {}
     columns["run"], headers["run"] = [found.systems[at] for at in order], "run"
+    before, after = metadata_columns(found.metadata, columns["run"], [one.measure for one in found.contrasts])
+    columns |= before
+    headers |= {name: name for name in before}
     best = set()
     for one in found.contrasts:
         mean = one.mean[order]
@@ -34,7 +38,8 @@ def means_table(found: Comparison) -> Table:
         columns[one.measure], headers[one.measure] = mean, (one.measure, "score")
         for name, (kind, header, values) in _beaten(found, one, order).items():
             columns[f"{one.measure}: {name}"], headers[f"{one.measure}: {name}"] = values, (header, kind)
-    return Table.of("means", pl.DataFrame(columns), headers, best=frozenset(best))
+    headers |= {name: name for name in after}
+    return Table.of("means", pl.DataFrame(columns | after), headers, best=frozenset(best))
 
 
 def _order(found: Comparison) -> list[int]:
