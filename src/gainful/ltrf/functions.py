@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gainful.ltrf.settings import LOSSES, Cut, Loss, Settings
+from gainful.ltrf.settings import LOSSES, SHARED_LOSSES, Cut, Loss, Settings
 from gainful.stats.choices import Correction
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def train(
     loss
         bce (is the gain above 0?), mse (the gain itself), ordinal (is it better than this label?), weighted-ordinal
         (the same, weighted by what the step is worth), lambdarank (pairs, weighted by the change of nDCGf) or
-        lambdarank+bce.
+        lambdarank+bce. Text also softmax (the whole list, ListNet) and ranknet (pairs, all alike).
     gains
         What each label is worth, such as {-2:-10,0:0,1:1,2:2}; below 0 for what must not be shown. Without it, every
         label is its own gain.
@@ -156,7 +156,7 @@ def compare(
     *,
     validation: Path | Any = None,
     test: Path | Any = None,
-    losses: Sequence[Loss] = LOSSES,
+    losses: Sequence[Loss] = SHARED_LOSSES,
     gains: Mapping[float, float] | str | None = None,
     cutoff: int = 3,
     bayes: bool = False,
@@ -176,7 +176,8 @@ def compare(
         The same, of other queries, to choose epoch and threshold on, and to compare on. Without them, the queries of
         the data are split at random: 64 % to learn from, 16 % to validate, 20 % to test.
     losses
-        Which ones to train: bce, mse, ordinal, weighted-ordinal, lambdarank, lambdarank+bce.
+        Which ones to train: bce, mse, ordinal, weighted-ordinal, lambdarank, lambdarank+bce; for text also softmax and
+        ranknet.
     cutoff
         Of the measures.
     bayes
@@ -243,7 +244,7 @@ def tune(
     test
         The same, of still other queries: what the best f-ranker is worth there.
     loss
-        bce, mse, ordinal, weighted-ordinal, lambdarank or lambdarank+bce.
+        bce, mse, ordinal, weighted-ordinal, lambdarank or lambdarank+bce; for text also softmax or ranknet.
     trials
         How many trainings; the first one takes the settings as they are.
     learning_rates

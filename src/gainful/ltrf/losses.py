@@ -1,4 +1,4 @@
-"""The six losses: exact, pure, blind to padding and to the order of documents.
+"""The losses: exact, pure, blind to padding and to the order of documents.
 
 For torch, they are functions of padded lists: `scores` is queries × documents, or queries × documents × heads for the
 ordinal losses; `grades` are places in the scale (see `Scale.grade`); `mask` is False for padding, whose scores and
@@ -39,6 +39,10 @@ def loss_of(
             return ordinal(scale, scores, grades, mask, weighted=loss == "weighted-ordinal")
         case "lambdarank":
             return lambdarank(scale, scores, grades, mask, cutoff=cutoff)
+        case "softmax":
+            return softmax(scale, scores, grades, mask)
+        case "ranknet":
+            return ranknet(scale, scores, grades, mask)
         case _:
             pairwise = lambdarank(scale, scores, grades, mask, cutoff=cutoff)
             return pairwise + gamma * binary(scale, scores, grades, mask)
@@ -99,6 +103,29 @@ def lambdarank(scale: Scale, scores: Tensor, grades: Tensor, mask: Tensor, *, cu
     total = torch.where(real, each * torch.where(real, weight, torch.zeros_like(weight)), torch.zeros_like(each))
     queries = mask.any(-1).sum().clamp(min=1)
     return total.sum() / queries
+
+
+def softmax(scale: Scale, scores: Tensor, grades: Tensor, mask: Tensor) -> Tensor:
+    """Cross-entropy of two distributions over a query's documents, softmax of gains and of scores (Cao et al. 2007)."""
+    import torch
+
+    padding = torch.full_like(scores, -torch.inf)
+    found = torch.where(mask, _clean(scores, mask), padding).log_softmax(-1)
+    wanted = torch.where(mask, _gains(scale, scores, grades), padding).softmax(-1)
+    each = torch.where(mask, -wanted * found, torch.zeros_like(scores))
+    return each.sum() / mask.any(-1).sum().clamp(min=1)
+
+
+def ranknet(scale: Scale, scores: Tensor, grades: Tensor, mask: Tensor) -> Tensor:
+    """Logistic loss of every pair of different gains (Burges et al. 2005), the mean over a query's pairs."""
+    import torch
+    from torch.nn.functional import softplus
+
+    scores, gains = _clean(scores, mask), _gains(scale, scores, grades)
+    real = mask[..., :, None] & mask[..., None, :] & (gains[..., :, None] > gains[..., None, :])
+    each = softplus(scores[..., None, :] - scores[..., :, None])
+    total = torch.where(real, each, torch.zeros_like(each)).sum((-1, -2)) / real.sum((-1, -2)).clamp(min=1)
+    return total.sum() / mask.any(-1).sum().clamp(min=1)
 
 
 def _gains(scale: Scale, scores: Tensor, grades: Tensor) -> Tensor:

@@ -54,7 +54,8 @@ class FRanker(Result):
         Documents that score at least this are shown.
     validation
         On the validation queries: nDCGf at the threshold, after each round of training (rounds), and at other
-        thresholds (curve); with a risk also what was guaranteed (risk).
+        thresholds (curve); with a risk also what was guaranteed (risk); for text also how many pairs of query and
+        document there were to learn from, per epoch and at all (pairs).
     test
         What it is worth on queries that it has not seen, if there were any; by measure.
     calibration
@@ -125,11 +126,24 @@ class FRanker(Result):
         )
         return [Note("nothing-forbidden", "", text)]
 
+    def left_out(self) -> list[Note]:
+        """How many of the pairs to learn from were left out."""
+        pairs = self.validation.get("pairs")
+        if pairs is None or pairs["per_epoch"] == pairs["all"]:
+            return []
+        never = pairs["all"] - pairs["seen"]
+        text = (
+            f"An epoch learns from {pairs['per_epoch']:,} of {pairs['all']:,} pairs "
+            f"({setting('max_docs', self.settings['max_docs'])}); {never:,} pairs were in no epoch."
+        )
+        return [Note("left-out", self.loss, text)]
+
     def _notes(self) -> list[Note]:
         nothing = "Showing nothing at all was best on the validation queries."
         promise = (self.validation.get("risk") or {}).get("guarantee")
         return [
             *self.without_forbidden(),
+            *self.left_out(),
             *([Note("guarantee", self.loss, str(promise))] if promise else []),
             *([] if self._shows() else [Note("shows-nothing", self.loss, nothing)]),
         ]

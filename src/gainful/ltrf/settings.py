@@ -5,24 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, check_choice
 
 Kind = Literal["features", "text"]
 Cut = Literal["threshold", "none", "bayes"]
-Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce"]
-LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
+Precision = Literal["mixed", "float32", "bfloat16"]
+Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce", "softmax", "ranknet"]
+# Those that text and features share, and all.
+SHARED_LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
+LOSSES: tuple[Loss, ...] = (*SHARED_LOSSES, "softmax", "ranknet")
 
 # What holds where nothing is said, and with that what each kind knows.
 _DEFAULTS: dict[Kind, dict[str, Any]] = {
     "text": {
         **{"learning_rate": 2e-5, "patience": 2, "gamma": 1.0, "model": "distilbert-base-uncased", "epochs": 3},
-        **{"batch_size": 16, "max_docs": 3, "max_length": 256, "device": None},
+        **{"batch_size": 16, "max_docs": 3, "max_length": 256, "device": None, "accumulate": 1},
+        **{"lora": None, "precision": "mixed", "recompute": False},
     },
     "features": {"learning_rate": 0.05, "patience": 50, "gamma": 1.0, "rounds": 500, "leaves": 31},
 }
-_AT_LEAST = dict.fromkeys(("patience", "epochs", "batch_size", "max_docs", "rounds"), 1)
+_AT_LEAST = dict.fromkeys(("patience", "epochs", "batch_size", "max_docs", "rounds", "accumulate", "lora"), 1)
 _AT_LEAST |= {"max_length": 8, "leaves": 2, "gamma": 0}
 
 
@@ -33,7 +37,8 @@ class Settings:
     Parameters
     ----------
     learning_rate
-        How far a step goes: 2e-5 for text (AdamW, with a warm-up and linear decay), 0.05 for features (trees).
+        How far a step goes: 2e-5 for text (AdamW, with a warm-up and linear decay), 2e-4 for adapters (lora), 0.05 for
+        features (trees).
     patience
         Stop after so many epochs or rounds without a better validation nDCGf: 2 for text, 50 for features.
     gamma
@@ -45,11 +50,22 @@ class Settings:
     batch_size
         Text: queries a step, on each GPU: 16.
     max_docs
-        Text: documents of a query in training, drawn at random once; validation uses them all: 3.
+        Text: documents of a query in an epoch of training, others in every epoch until all had their turn; validation
+        uses them all: 3.
     max_length
         Text: tokens of query and document together; the rest is cut off: 256.
     device
         Text: cpu, cuda (training takes all GPUs that it sees) or mps; by default the best there is.
+    accumulate
+        Text: batches whose gradients are added up before a step, for large batches in little memory: 1.
+    lora
+        Text: train low-rank adapters of this rank (Hu et al. 2022), such as 16, and the head, not all weights; what is
+        saved are whole weights. By default all weights are trained.
+    precision
+        Text: mixed (on a GPU, weights in float32 and half precision around them), float32, or bfloat16 (frozen weights
+        in half the memory, needs adapters: lora): mixed.
+    recompute
+        Text: compute activations again in the backward pass instead of keeping them: less memory, more time.
     rounds
         Features: at most so many rounds of boosting: 500.
     leaves
@@ -65,6 +81,10 @@ class Settings:
     max_docs: int | None = None
     max_length: int | None = None
     device: str | None = None
+    accumulate: int | None = None
+    lora: int | None = None
+    precision: Precision | None = None
+    recompute: bool | None = None
     rounds: int | None = None
     leaves: int | None = None
 
@@ -75,12 +95,19 @@ class Settings:
             if name not in _DEFAULTS[kind]:
                 other = "features" if kind == "text" else "text"
                 raise GainfulError(f"{name}: is for {other}, and the examples are {kind}")
-        known: dict[str, Any] = {**_DEFAULTS[kind], **given}
+        usual = _DEFAULTS[kind] if self.lora is None else {**_DEFAULTS[kind], "learning_rate": 2e-4}
+        known: dict[str, Any] = {**usual, **given}
         for name, value in known.items():
-            if name in _AT_LEAST and not _AT_LEAST[name] <= value < math.inf:
+            if name in _AT_LEAST and value is not None and not _AT_LEAST[name] <= value < math.inf:
                 raise GainfulError(f"{name}: expected at least {_AT_LEAST[name]:g}, got {value}")
         if not 0.0 < known["learning_rate"] < math.inf:
             raise GainfulError(f"learning_rate: expected a number above 0, got {known['learning_rate']}")
+        if kind == "text":
+            check_choice("precision", known["precision"], get_args(Precision))
+            if known["precision"] == "bfloat16" and known["lora"] is None:
+                raise GainfulError(
+                    "precision bfloat16: needs lora; all weights cannot be trained in it, as small steps would be lost"
+                )
         return known
 
 

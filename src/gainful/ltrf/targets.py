@@ -79,6 +79,23 @@ class Scale:
         gain = self.gain(labels)
         return (gain > 0).astype(np.float64) if "bce" in loss else gain
 
+    def start(self, loss: Loss, labels: ArrayLike, sizes: ArrayLike) -> FloatArray:
+        """Where each number starts: the constant with the lowest loss; the documents of a query are side by side.
+
+        Log-odds of the targets, the mean gain for MSE; 0 where only differences between documents count. Half a
+        document is added on either side, so that log-odds are finite.
+        """
+        if loss not in ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank+bce"):
+            return np.zeros(self.heads(loss))
+        number = np.asarray(sizes, np.int64)
+        target = self.targets(loss, labels).reshape(int(number.sum()), -1)
+        # As in the losses, every query counts alike.
+        mean = np.repeat(1.0 / np.maximum(number, 1), number) @ target / max(1, int((number > 0).sum()))
+        if loss == "mse":
+            return np.asarray(mean)
+        share = (mean * len(target) + 0.5) / (len(target) + 1.0)
+        return np.asarray(np.log(share / (1.0 - share)))
+
     def head_weights(self, loss: Loss) -> FloatArray:
         """How much each head counts, in the loss and in the score: the gain steps, or 1."""
         return self.steps if loss == "weighted-ordinal" else np.ones(self.heads(loss))

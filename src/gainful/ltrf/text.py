@@ -1,4 +1,4 @@
-"""f-rankers on text: a cross-encoder of sentence-transformers, trained by its trainer under the six losses."""
+"""f-rankers on text: a cross-encoder of sentence-transformers, trained by its trainer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.errors import DataError, GainfulError
+from gainful.ltrf.adapters import adapter_trainer, add_adapters, load_peft, merged
 from gainful.ltrf.data import Examples
-from gainful.ltrf.losses import loss_of
+from gainful.ltrf.heads import start_heads, warm_heads
+from gainful.ltrf.lists import list_loss, lists
 from gainful.ltrf.resume import resumed
+from gainful.ltrf.settings import Precision
 from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
 from gainful.ltrf.validation import Validation
 from gainful.ltrf.weights import check_device, encoder_folder, fingerprint, local_folder, open_encoder, quiet
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 MODEL = "model"
-# Documents scored at once, and between two steps of a progress bar.
+# Documents scored at once, and between two steps of a progress bar; documents that the heads are started on.
 _BATCH, _CHUNK = 64, 2048
+_STARTED_ON = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,11 +110,13 @@ def train_text(
 
     `checkpoints` keeps the state after every epoch: a training that was cut off goes on from there.
     """
-    model, epochs, patience, rate, device = (
-        settings[name] for name in ("model", "epochs", "patience", "learning_rate", "device")
+    model, epochs, patience, rate, device, rank = (
+        settings[name] for name in ("model", "epochs", "patience", "learning_rate", "device", "lora")
     )
     local_folder(model)  # what is wrong with it is told before packages that take seconds are loaded
     load_packages()
+    if rank is not None:
+        load_peft()
     check_device(device, training=True)
     all_of_it = {
         "loss": loss,
@@ -126,16 +132,31 @@ def train_text(
         from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
 
         kept = Path(temporary) if checkpoints is None else checkpoints.resolve()
+        folder, heads = encoder_folder(model), scale.heads(loss)
+
+        def opened(half: bool = False) -> CrossEncoder:
+            set_seed(seed)  # heads that the checkpoint does not have are drawn
+            return open_encoder(folder, heads=heads, max_length=settings["max_length"], device=device, half=half)
+
+        def best_of(state: Path) -> Encoder:
+            # Read anew: on a GPU, what the trainer leaves goes on in half precision, and a saved f-ranker would not.
+            if rank is not None:
+                return Encoder(merged(opened(), rank, state))
+            return Encoder(open_encoder(state, heads=None, max_length=None, device=device))
+
         done = resumed(kept, all_of_it, patience=patience)
         if done is not None and done.finished:
             # The trainer would go on: that patience has run out is not among what it takes up again.
-            return Encoder(open_encoder(done.best, heads=None, max_length=None, device=device)), list(done.rounds)
-        set_seed(seed)
-        encoder = open_encoder(
-            encoder_folder(model), heads=scale.heads(loss), max_length=settings["max_length"], device=device
-        )
-        judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
+            return best_of(done.best), list(done.rounds)
+        encoder = opened(half=settings["precision"] == "bfloat16")
         ranker = Encoder(encoder)
+        if done is None:
+            warm_heads(encoder, folder)
+            some = np.random.default_rng(seed).permutation(len(train)) < _STARTED_ON
+            start_heads(encoder, ranker.outputs(train.where(some)), scale.start(loss, train.labels, train.sizes))
+        if rank is not None:
+            add_adapters(encoder, rank)
+        judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
 
         def measured(epoch: float) -> float:
             try:
@@ -148,28 +169,31 @@ def train_text(
                     f"rate ({rate:g})"
                 ) from None
 
+        aim = list_loss(encoder, loss, scale, cutoff=cutoff, seed=seed, settings=settings)
         trainer = _trainer(
             encoder,
-            data=_lists(train, scale, settings["max_docs"], seed),
-            loss=_list_loss(encoder, loss, scale, cutoff, settings["gamma"]),
+            data=lists(train, scale),
+            loss=aim,
             measured=measured,
-            callbacks=[EarlyStoppingCallback(early_stopping_patience=patience), _progress(f"Training {loss}")],
+            callbacks=[EarlyStoppingCallback(early_stopping_patience=patience), _progress(f"Training {loss}", aim)],
+            adapters=rank is not None,
             output_dir=str(kept),
             num_train_epochs=epochs,
             per_device_train_batch_size=settings["batch_size"],
+            gradient_accumulation_steps=settings["accumulate"],
+            gradient_checkpointing=settings["recompute"],
+            gradient_checkpointing_kwargs={"use_reentrant": False} if settings["recompute"] else None,
             learning_rate=rate,
             seed=seed,
             data_seed=seed,
             use_cpu=device == "cpu",
             save_only_model=checkpoints is None,
-            **_precision(encoder),
+            **_precision(encoder, settings["precision"]),
         )
         trainer.remove_callback(PrinterCallback)  # it prints to stdout, which is for data
         trainer.train(resume_from_checkpoint=None if done is None else str(done.last))
         rounds = [entry["eval_nDCGf"] for entry in trainer.state.log_history if "eval_nDCGf" in entry]
-        # Read anew: on a GPU, what the trainer leaves goes on in half precision, and a saved f-ranker would not.
-        best = open_encoder(Path(trainer.state.best_model_checkpoint), heads=None, max_length=None, device=device)
-    return Encoder(best), rounds
+        return best_of(Path(trainer.state.best_model_checkpoint)), rounds
 
 
 @contextmanager
@@ -183,11 +207,11 @@ def _whole_precision(encoder: CrossEncoder) -> Iterator[None]:
             encoder.forward = around
 
 
-def _precision(encoder: CrossEncoder) -> dict[str, bool]:
+def _precision(encoder: CrossEncoder, precision: Precision) -> dict[str, bool]:
     """Half precision on a GPU, in the format that it is made for."""
     import torch
 
-    cuda = encoder.device.type == "cuda"
+    cuda = encoder.device.type == "cuda" and precision != "float32"
     bf16 = cuda and torch.cuda.is_bf16_supported()
     return {"bf16": bf16, "fp16": cuda and not bf16}
 
@@ -199,6 +223,7 @@ def _trainer(
     loss: Any,
     measured: Callable[[float], float],
     callbacks: list[Any],
+    adapters: bool = False,
     **arguments: Any,
 ) -> Any:
     """The trainer: validates and saves after every epoch, and goes back to the best one in the end."""
@@ -218,11 +243,15 @@ def _trainer(
         disable_tqdm=True,
     )
     settings.warmup_steps = warm_up(
-        len(data), settings.train_batch_size * settings.world_size, arguments["num_train_epochs"]
+        len(data),
+        settings.train_batch_size * settings.world_size * settings.gradient_accumulation_steps,
+        arguments["num_train_epochs"],
     )
-    return CrossEncoderTrainer(
+    trainer = (adapter_trainer(CrossEncoderTrainer) if adapters else CrossEncoderTrainer)(
         model=encoder, args=settings, train_dataset=data, loss=loss, evaluator=_selection(measured), callbacks=callbacks
     )
+    trainer.model_accepts_loss_kwargs = False  # the loss is a mean over a batch: the trainer is to take that of batches
+    return trainer
 
 
 def warm_up(queries: int, batch: int, epochs: int) -> int:
@@ -245,14 +274,17 @@ def _selection(measured: Callable[[float], float]) -> Any:
     return Selection()
 
 
-def _progress(label: str) -> Any:
-    """Tells `gainful.progress` of every step."""
+def _progress(label: str, loss: Any) -> Any:
+    """Tells `gainful.progress` of every step, and the loss of every epoch."""
     from transformers import TrainerCallback
 
     class Progress(TrainerCallback):  # type: ignore[misc]
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             left = max(1, state.max_steps - state.global_step)
             self.steps = iter(track(range(left), left, label))
+
+        def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            loss.epoch = round(state.epoch or 0)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             next(self.steps, None)
@@ -261,52 +293,3 @@ def _progress(label: str) -> Any:
             getattr(self.steps, "close", lambda: None)()
 
     return Progress()
-
-
-def _list_loss(encoder: CrossEncoder, loss: Loss, scale: Scale, cutoff: int, gamma: float) -> Any:
-    """The loss as the module that the trainer wants: (queries, lists of documents), lists of grades → a number."""
-    import torch
-    from sentence_transformers.util import batch_to_device
-
-    class ListLoss(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = encoder  # the trainer puts a wrapper here that spreads the work over several GPUs
-
-        def forward(self, inputs: list[Any], labels: list[torch.Tensor], **_: Any) -> torch.Tensor:
-            queries, lists = inputs
-            pairs = [
-                (query, document) for query, documents in zip(queries, lists, strict=True) for document in documents
-            ]
-            device = next(self.model.parameters()).device
-            outputs = self.model(batch_to_device(self.model.preprocess(pairs), device))["scores"].float()
-            sizes = torch.tensor([len(documents) for documents in lists])
-            mask = (torch.arange(int(sizes.max()))[None, :] < sizes[:, None]).to(device)
-            heads = (scale.heads(loss),) if "ordinal" in loss else ()
-            scores = torch.zeros((*mask.shape, *heads), device=device)
-            scores[mask] = outputs.reshape(-1, *heads)
-            grades = torch.full(mask.shape, -1, device=device)
-            grades[mask] = torch.cat([part.long() for part in labels]).to(device)
-            return loss_of(loss, scale, scores, grades, mask, cutoff=cutoff, gamma=gamma)
-
-        def get_config_dict(self) -> dict[str, Any]:
-            return {"loss": loss, "cutoff": cutoff, "gamma": gamma}
-
-    return ListLoss()
-
-
-def _lists(examples: Examples, scale: Scale, max_docs: int, seed: int) -> Any:
-    """One row per topic: its text, at most `max_docs` of its documents, drawn at random once, and their grades."""
-    from datasets import Dataset
-
-    from gainful import _polars as pl
-
-    rng = np.random.default_rng(seed)
-    frame = examples.frame.with_columns(
-        grade=pl.Series(scale.grade(examples.labels)), draw=pl.Series(rng.random(len(examples)))
-    )
-    frame = frame.filter(pl.col("draw").rank("ordinal").over("query_id") <= max_docs)
-    lists = frame.group_by("query_id", maintain_order=True).agg(pl.col("query").first(), "document", "grade")
-    return Dataset.from_dict(
-        {"query": lists["query"].to_list(), "docs": lists["document"].to_list(), "label": lists["grade"].to_list()}
-    )

@@ -20,7 +20,7 @@ from gainful.errors import DataError, GainfulError, GainfulWarning
 from gainful.ltrf.bayes import Calibration
 from gainful.ltrf.data import SPLIT, Examples, read_examples
 from gainful.ltrf.ranker import FRanker, Model, training_settings
-from gainful.ltrf.settings import Settings
+from gainful.ltrf.settings import SHARED_LOSSES, Settings
 from gainful.ltrf.targets import Loss, Scale, read_scale
 from gainful.ltrf.validation import Validation
 from gainful.tune import threshold as thresholds
@@ -101,14 +101,19 @@ def train_on(
     selection, validation = (splits.validation,) * 2 if risk is None else _halves(splits, risk, risk_confidence, seed)
     how: dict[str, Any] = {"cutoff": cutoff, "seed": seed, "settings": settings.of(kind)}
     model: Model
+    pairs = None
     if kind == "text":
+        from gainful.ltrf.lists import learnt_pairs
         from gainful.ltrf.text import train_text
 
         kept = None if checkpoints is None else Path(checkpoints)
         model, rounds = train_text(splits.train, selection, loss, scale, checkpoints=kept, **how)
+        pairs = learnt_pairs(splits.train.sizes, max_docs=how["settings"]["max_docs"], epochs=len(rounds))
     else:
         from gainful.ltrf.features import train_features
 
+        if loss not in SHARED_LOSSES:
+            raise GainfulError(f"loss {loss}: is for text, and the examples are features")
         if checkpoints is not None:
             raise GainfulError("checkpoints: is for text; training on features takes seconds, and starts anew")
         model, rounds = train_features(splits.train, selection, loss, scale, **how)
@@ -125,6 +130,8 @@ def train_on(
         "rounds": [float(value) for value in rounds],
         "curve": {"threshold": curve.thresholds[at].tolist(), "nDCGf": curve.score[at].tolist()},
     }
+    if pairs is not None:
+        found["pairs"] = pairs
     threshold = best.threshold
     if risk is not None:
         fitted = thresholds.fit(

@@ -208,14 +208,17 @@ def quiet() -> Iterator[None]:
             enable_progress_bars()
 
 
-def open_encoder(folder: Path, *, heads: int | None, max_length: int | None, device: str | None) -> CrossEncoder:
-    """The encoder of a checked folder, ready for so many heads.
+def open_encoder(
+    folder: Path, *, heads: int | None, max_length: int | None, device: str | None, half: bool = False
+) -> CrossEncoder:
+    """The encoder of a checked folder, ready for so many heads; in whole precision or as bfloat16.
 
     It is put together here, from weights, words and their settings alone: what else its folder says about modules,
     methods and activations is not even read.
     """
     package = load_sentence_transformers()
     from sentence_transformers.base.modules import Transformer
+    from torch import bfloat16, float32
     from torch.nn import Identity
 
     local: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
@@ -225,7 +228,12 @@ def open_encoder(folder: Path, *, heads: int | None, max_length: int | None, dev
                 str(folder),
                 transformer_task="sequence-classification",
                 # A checkpoint with another number of heads gets new ones.
-                model_kwargs={**local, "use_safetensors": True, "ignore_mismatched_sizes": heads is not None},
+                model_kwargs={
+                    **local,
+                    "use_safetensors": True,
+                    "ignore_mismatched_sizes": heads is not None,
+                    "dtype": bfloat16 if half else float32,
+                },
                 config_kwargs={**local, **({} if heads is None else {"num_labels": heads})},
                 processor_kwargs={**local, **({} if max_length is None else {"model_max_length": max_length})},
             )

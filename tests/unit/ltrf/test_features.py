@@ -16,7 +16,7 @@ import gainful as gf
 import planted as world
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf.features import train_features
-from gainful.ltrf.targets import LOSSES
+from gainful.ltrf.settings import SHARED_LOSSES
 
 pytest.importorskip("lightgbm")
 
@@ -47,7 +47,7 @@ class TestLearns:
         assert filtered > unfiltered + 0.1
         assert ranker.test["nDCGf@3"] == pytest.approx(filtered, abs=1e-12)
 
-    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("loss", SHARED_LOSSES)
     def test_every_loss_beats_chance(self, frames, loss):
         train, validation, test = frames
         found = gf.ltrf.train(train, validation=validation, test=test, loss=loss, gains=world.GAINS, settings=QUICK)
@@ -295,7 +295,7 @@ class TestRefused:
         ("options", "message"),
         [
             ({"loss": "ordnal"}, "loss: expected one of bce, mse, ordinal, weighted-ordinal, lambdarank, "
-             "lambdarank+bce, got 'ordnal'. Did you mean 'ordinal'?"),
+             "lambdarank+bce, softmax, ranknet, got 'ordnal'. Did you mean 'ordinal'?"),
             ({"gains": {0: 0, 1: 1}}, "examples: expected labels 0, 1, got -2, 2: give every label a gain"),
             ({"gains": "1=2"}, "gains: expected label:gain pairs such as {-2:-10,0:0,1:1}, got '1=2'"),
             ({"gains": "1:2,1.0:3"}, "gains: expected every label once, got 1 twice in '1:2,1.0:3'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -197,23 +198,139 @@ class TestRefused:
         )
 
 
-def test_sampled_documents(encoder):
-    """At most `max_docs` of a query, drawn anew by every seed; grades go with them."""
-    from gainful.ltrf.targets import Scale
-    from gainful.ltrf.text import _lists
+def test_documents_of_an_epoch():
+    """Others in every epoch until all had their turn: 7 documents, 3 at a time, are through after three epochs."""
+    from gainful.ltrf.lists import drawn, learnt_pairs
 
-    examples = gf.ltrf.read_examples(world.planted_text(40, 1))
-    scale = Scale.of(world.GAINS)
-    lists = _lists(examples, scale, 2, 0)
-    assert [len(docs) for docs in lists["docs"]] == np.minimum(examples.sizes, 2).tolist()
-    grade = dict(zip(examples.frame["document"], scale.grade(examples.labels).tolist(), strict=True))
-    assert all(
-        grade[d] == g
-        for docs, grades in zip(lists["docs"], lists["label"], strict=True)
-        for d, g in zip(docs, grades, strict=True)
+    first, second, third = (drawn("text", 7, max_docs=3, epoch=epoch, seed=0).tolist() for epoch in range(3))
+    assert not set(first) & set(second)
+    assert set(first) | set(second) | set(third) == set(range(7))
+    assert drawn("text", 7, max_docs=3, epoch=0, seed=0).tolist() == first
+    firsts = {tuple(drawn("text", 7, max_docs=3, epoch=0, seed=seed).tolist()) for seed in range(5)}
+    assert len(firsts) > 1
+    assert drawn("text", 3, max_docs=3, epoch=5, seed=0).tolist() == [0, 1, 2]
+    assert learnt_pairs(np.array([7, 2]), max_docs=3, epochs=2) == {"all": 9, "per_epoch": 5, "seen": 8}
+
+
+def test_what_is_left_out_is_told(encoder):
+    """Of 1 to 4 documents per query, one per epoch is learnt from, for two epochs."""
+    frame = world.planted_text(40, 1)
+    found = gf.ltrf.train(
+        frame, validation=world.planted_text(20, 2), gains=world.GAINS, settings=settings(encoder, max_docs=1, epochs=2)
     )
-    assert lists["docs"] == _lists(examples, scale, 2, 0)["docs"]
-    assert lists["docs"] != _lists(examples, scale, 2, 1)["docs"]
+    sizes = frame.group_by("query_id").len()["len"]
+    (text,) = (note.text for note in found.notes() if note.code == "left-out")
+    never = len(frame) - int(sizes.clip(0, 2).sum())
+    assert text == f"An epoch learns from 40 of {len(frame)} pairs (max_docs=1); {never} pairs were in no epoch."
+
+
+class TestStart:
+    """Where heads start."""
+
+    def test_constants_of_lowest_loss(self):
+        """Two queries, of 1 and 3 documents, count alike; half a document is added on either side."""
+        from gainful.ltrf.targets import Scale
+
+        scale, labels, sizes = Scale.of(world.GAINS), [2, -2, -2, 1], [1, 3]
+        above = np.array([(1 + 1 / 3) / 2, (1 + 1 / 3) / 2, 1 / 2])  # than -2, 0 and 1
+        above = (4 * above + 0.5) / 5
+        for loss in ("ordinal", "weighted-ordinal"):
+            assert scale.start(loss, labels, sizes) == pytest.approx(np.log(above / (1 - above)))
+        for loss in ("bce", "lambdarank+bce"):
+            assert scale.start(loss, labels, sizes) == pytest.approx(np.log(above[:1] / (1 - above[:1])))
+        assert scale.start("mse", labels, sizes) == pytest.approx([(2 + (1 - 20) / 3) / 2])
+        for loss in ("lambdarank", "softmax", "ranknet"):
+            assert scale.start(loss, labels, sizes).tolist() == [0.0]
+        assert np.isfinite(scale.start("ordinal", [2, 2], [2])).all()
+
+    def test_mean_of_the_outputs(self, encoder):
+        from gainful.ltrf.heads import start_heads
+        from gainful.ltrf.weights import open_encoder
+
+        ranker = text.Encoder(open_encoder(encoder, heads=3, max_length=24, device="cpu"))
+        examples = gf.ltrf.read_examples(world.planted_text(20, 1))
+        start_heads(ranker.encoder, ranker.outputs(examples), np.array([2.0, 0.5, -1.0]))
+        assert ranker.outputs(examples).mean(axis=0) == pytest.approx([2.0, 0.5, -1.0], abs=1e-5)
+
+    def test_a_reranker_starts_every_head(self, encoder):
+        """Heads of a checkpoint with one head: all start at it; without a head, they are drawn."""
+        from safetensors.torch import load_file
+
+        from gainful.ltrf.heads import last_layer, warm_heads
+        from gainful.ltrf.weights import open_encoder
+
+        known = load_file(encoder / "model.safetensors")["classifier.weight"]
+        model = open_encoder(encoder, heads=3, max_length=24, device="cpu")
+        drawn = last_layer(model)[1].weight.detach().clone()
+        assert not torch.equal(drawn[0], drawn[1])
+        warm_heads(model, encoder)
+        assert torch.equal(last_layer(model)[1].weight, known.expand(3, -1))
+
+
+def test_batches_whose_gradients_are_added_up(tmp_path):
+    """Two batches of 4 queries per step are one of 8: the loss is a mean over queries."""
+    from transformers import AutoConfig
+
+    folder = tmp_path / "still"
+    world.make_encoder(folder)
+    still = AutoConfig.from_pretrained(folder)
+    still.hidden_dropout_prob = still.attention_probs_dropout_prob = 0.0
+    still.save_pretrained(folder)
+    train, held = world.planted_text(64, 1), world.planted_text(20, 2)
+    scores = [
+        gf.ltrf.train(
+            train,
+            validation=held,
+            gains=world.GAINS,
+            settings=settings(folder, epochs=2, patience=2, batch_size=size, accumulate=times, max_docs=2),
+        ).score(held)
+        for size, times in ((8, 1), (4, 2), (8, 2))
+    ]
+    assert scores[1] == pytest.approx(scores[0], abs=1e-4)
+    assert np.abs(scores[2] - scores[0]).max() > 1e-3
+
+
+class TestAdapters:
+    def test_whole_weights_come_of_them(self, encoder, tmp_path, monkeypatch, unseen):
+        """Trained, cut off after an epoch and resumed: the same scores; saved and loaded: the same, without peft."""
+        pytest.importorskip("peft")
+        train, held = world.planted_text(60, 1), world.planted_text(20, 2)
+        how = {"gains": world.GAINS, "validation": held}
+        chosen = settings(encoder, lora=4, epochs=3, learning_rate=1e-2, recompute=True)
+        found = gf.ltrf.train(train, settings=chosen, checkpoints=tmp_path / "kept", **how)
+        state = {path.name for path in (tmp_path / "kept").glob("checkpoint-*/*.safetensors")}
+        assert state == {"trained.safetensors"}
+        last = max((tmp_path / "kept").glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
+        shutil.rmtree(last)
+        again = gf.ltrf.train(train, settings=chosen, checkpoints=tmp_path / "kept", **how)
+        assert again.score(unseen) == pytest.approx(found.score(unseen), abs=1e-6)
+        found.save(tmp_path / "saved")
+        monkeypatch.setitem(sys.modules, "peft", None)
+        assert np.array_equal(gf.ltrf.FRanker.load(tmp_path / "saved").score(unseen), found.score(unseen))
+        assert "lora" not in (tmp_path / "saved/model/model.safetensors").read_bytes()[:20_000].decode(errors="ignore")
+
+    def test_bfloat16_needs_them(self, encoder):
+        pytest.importorskip("peft")
+        train = world.planted_text(40, 1)
+        with pytest.raises(GainfulError, match=r"^precision bfloat16: needs lora; "):
+            gf.ltrf.train(train, settings=settings(encoder, precision="bfloat16"))
+        found = gf.ltrf.train(
+            train, gains=world.GAINS, settings=settings(encoder, precision="bfloat16", lora=2, epochs=1)
+        )
+        assert {weight.dtype for weight in found.model.encoder.parameters()} == {torch.float32}
+
+    def test_missing_extra(self, encoder, monkeypatch):
+        monkeypatch.setitem(sys.modules, "peft", None)
+        with pytest.raises(GainfulError, match=r"^training adapters needs packages .*: pip install '\.\[lora\]'"):
+            gf.ltrf.train(world.planted_text(20, 1), settings=settings(encoder, lora=2))
+
+
+@pytest.mark.parametrize("loss", ["softmax", "ranknet"])
+def test_losses_of_text_alone(encoder, loss):
+    found = gf.ltrf.train(world.planted_text(60, 1), loss=loss, gains=world.GAINS, settings=settings(encoder, epochs=4))
+    assert found.validation["rounds"][-1] > found.validation["rounds"][0] - 0.05
+    with pytest.raises(GainfulError, match=rf"^loss {loss}: is for text, and the examples are features$"):
+        gf.ltrf.train(world.planted_features(20, 1), loss=loss)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gainful.ltrf.settings import LOSSES, Loss, Settings
+from gainful.ltrf.settings import SHARED_LOSSES, Loss, Settings
 
 if TYPE_CHECKING:
     from gainful.studies.result import Study
@@ -22,7 +22,7 @@ def forbidden_documents(
     fuzziness: float = 0.01,
     resamples: int = 1000,
     gains: Mapping[float, float] | str | None = None,
-    losses: Sequence[Loss] = LOSSES,
+    losses: Sequence[Loss] = SHARED_LOSSES,
     seed: int = 0,
     settings: Settings = Settings(),
 ) -> Study:
