@@ -22,14 +22,27 @@ NOT_THERE = ("relstring", "rbp", "rbp_resid", "unj_5", "unj_10", "unj_20")
 LEVELS = [step / 10 for step in range(11)]
 
 
+# Of its `make quicktest`; `make conformance` runs all of it.
+QUICKTEST = {
+    "out.test": "qrels.test results.test",
+    "out.test.a": "-m all_trec qrels.test results.test",
+    "out.test.aq": "-m all_trec -q qrels.test results.test",
+    "out.test.aql": "-m all_trec -mrelstring.20 -q -l2 qrels.rel_level results.test",
+    "out.test.prefs": "-m all_prefs -q -R prefs prefs.test prefs.results.test",
+    "out.test.qrels_jg": "-m qrels_jg -q -R qrels_jg qrels.123 results.test",
+    "out.test.meas_params": "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 "
+    "-m Rprec_mult.5.0,0.2,0.35 -mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 "
+    "-msuccess.2,5,20 qrels.test results.test",
+}
+
+
 @pytest.mark.skipif(not DATA.is_dir(), reason="GAINFUL_DATA is not set to a folder")
-@pytest.mark.parametrize(
-    ("file", "words"),
-    {"out.test": [], "out.test.a": ["-m", "all_trec"], "out.test.aq": ["-m", "all_trec", "-q"]}.items(),
-)
-def test_its_own_files(file, words, gainful):
-    status, out, err = gainful("trec_eval", *words, DATA / "qrels.test", DATA / "results.test")
-    assert (status, err) == (0, "")
+@pytest.mark.parametrize("file", QUICKTEST)
+def test_its_own_files(file, gainful, monkeypatch):
+    monkeypatch.chdir(DATA)
+    status, out, err = gainful("trec_eval", *QUICKTEST[file].split())
+    assert status == 0
+    assert ("ndcg_cut.23.4 is read as" in err) == (file == "out.test.meas_params")
     assert out == (DATA / file).read_text(encoding="utf-8")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from getopt import GetoptError, gnu_getopt
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from gainful._version import __version__
 from gainful.cli.commands import COMMANDS
 from gainful.cli.output import emit, note
-from gainful.errors import UsageError
+from gainful.errors import GainfulWarning, UsageError
 
 VERSION = "10.0"
 
@@ -26,20 +27,22 @@ _OPTIONS = (
     ("M", "NUMBER", "Max_retrieved_per_topic", "Look at the first NUMBER documents of a topic alone."),
     ("J", "", "Judged_docs_only", "Remove documents without a judgment before all else."),
     ("N", "NUMBER", "Number_docs_in_coll", "The size of the collection, which only utility asks for."),
-    ("R", "FORMAT", "Rel_info_format", "The format of QRELS; qrels is the only one."),
+    ("R", "FORMAT", "Rel_info_format", "What QRELS is: qrels (the default), prefs, qrels_prefs or qrels_jg."),
     ("T", "FORMAT", "Results_format", "The format of RUN; trec_results is the only one."),
     ("o", "", "Output_old_results_format", "No effect, as in trec_eval."),
     ("D", "LEVEL", "Debug_level", "Not supported: see 'gainful explain'."),
-    ("Z", "FILE", "Zscore", "Not supported."),
+    ("Z", "FILE", "Zscore", "Show z-scores, by means and deviations in lines such as '301 map 0.12 0.15'."),
+    ("", "VERSION", "trec-version", "Which trec_eval to follow: 10 (the default) or 9."),
 )
-_SHORT = "".join(letter + (":" if value else "") for letter, value, _, _ in _OPTIONS)
+_SHORT = "".join(letter + (":" if value else "") for letter, value, _, _ in _OPTIONS if letter)
 _LONG = [name + ("=" if value else "") for _, value, name, _ in _OPTIONS]
-_LETTER = {f"--{name}": f"-{letter}" for letter, _, name, _ in _OPTIONS}
+_LETTER = {f"--{name}": f"-{letter}" for letter, _, name, _ in _OPTIONS if letter}
 _DIGITS = 15  # which a float64 holds
-_FORMATS = {"-R": "qrels", "-T": "trec_results"}
-_UNSUPPORTED = {
-    "-D": "-D: there is no debug output; 'gainful explain' shows how a score comes about",
-    "-Z": "-Z: z-scores are not supported",
+# Options of which some values are known.
+_CHOICES = {
+    "-R": ("qrels", "prefs", "qrels_prefs", "qrels_jg"),
+    "-T": ("trec_results",),
+    "--trec-version": ("9", "10"),
 }
 
 
@@ -51,7 +54,7 @@ def trec_eval(*words: str) -> None:
     words
         trec_eval's command line: options, qrels and run; -h describes them.
     """
-    files, measures, flags, numbers = _parse(list(words))
+    files, measures, flags, settings = _parse(list(words))
     if "-h" in flags:
         emit("\n".join(_help(measures)) + "\n")
         return
@@ -64,36 +67,47 @@ def trec_eval(*words: str) -> None:
     from gainful.compat.trec_eval import trec_eval as result_of
 
     (qrels, run), asked = files, measures or ("official",)
-    result = result_of(qrels, run, asked, complete="-c" in flags, judged_only="-J" in flags, **numbers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GainfulWarning)  # the notes of the result say the same
+        result = result_of(qrels, run, asked, complete="-c" in flags, judged_only="-J" in flags, **settings)
     emit("".join(result.lines(per_topic="-q" in flags, summary="-n" not in flags)))
+    for text in result.notes():
+        note(f"note: {text}.")
     if result.missing == len(result.topics):
         note(f"note: {run} has none of the judged topics: do these qrels belong to it?")
 
 
 def _parse(words: list[str]) -> tuple[list[str], list[str], set[str], dict[str, Any]]:
-    """The files, the measures, the options without a value, and those with a number."""
+    """The files, the measures, the options without a value, and the parameters that the others are."""
     try:
         options, files = gnu_getopt(words, _SHORT, _LONG)
     except GetoptError as error:
         raise UsageError(f"{error.msg}.") from None
-    measures, flags, numbers = [], set(), {}
+    measures, flags = [], set()
+    settings: dict[str, Any] = {}
     for name, value in options:
         option = _LETTER.get(name, name)
-        if option in _UNSUPPORTED:
-            raise UsageError(f"{_UNSUPPORTED[option]}.")
-        if option in _FORMATS and value != _FORMATS[option]:
-            raise UsageError(f"{option}: expected {_FORMATS[option]}, the one format supported, got {value!r}.")
+        if option == "-D":
+            raise UsageError("-D: there is no debug output; 'gainful explain' shows how a score comes about.")
+        if option in _CHOICES and value not in _CHOICES[option]:
+            raise UsageError(f"{option}: expected {' or '.join(_CHOICES[option])}, got {value!r}.")
         if option == "-m":
             measures.append(value)
         elif option == "-l":
-            numbers["level"] = _number(option, value, r"\d+(\.\d*)?|\.\d+", "a label of at least 0")
+            settings["level"] = _number(option, value, r"\d+(\.\d*)?|\.\d+", "a label of at least 0")
         elif option == "-M":
-            numbers["depth"] = int(_number(option, value, r"0*[1-9]\d*", "a whole number of at least 1"))
+            settings["depth"] = int(_number(option, value, r"0*[1-9]\d*", "a whole number of at least 1"))
         elif option == "-N":
-            numbers["documents"] = int(_number(option, value, r"\d+", "a whole number"))
+            settings["documents"] = int(_number(option, value, r"\d+", "a whole number"))
+        elif option == "-R":
+            settings["format"] = value
+        elif option == "-Z":
+            settings["zscores"] = value
+        elif option == "--trec-version":
+            settings["version"] = int(value)
         else:
             flags.add(option)
-    return files, measures, flags, numbers
+    return files, measures, flags, settings
 
 
 def _number(option: str, value: str, pattern: str, expected: str) -> float:
@@ -110,12 +124,13 @@ def _help(measures: list[str]) -> Iterator[str]:
     yield "Score as trec_eval does: its options, its names, its digits. RUN may be -, standard input."
     yield ""
     for letter, value, name, text in _OPTIONS:
-        flag = f"-{letter} {value}".rstrip()
-        yield f"  {flag:<12}--{name}"
+        flag = f"-{letter} {value}".rstrip() if letter else ""
+        yield f"  {flag:<12}--{name}" + ("" if letter else f" {value}")
         yield f"              {text}"
     yield ""
     yield "A measure may have parameters: P.5,10, iprec_at_recall.0.1,0.2, ndcg.1=3,2=9, set_F.0.5, relstring.20."
-    yield "Groups: official, set, all_trec. -h -m all_trec describes all measures, -h -m map one."
+    yield "Groups: official, set, all_trec; for preferences prefs, all_prefs; for groups of assessors qrels_jg."
+    yield "-h -m all_trec describes all measures, -h -m map one."
     yield ""
     yield f"Example: {COMMANDS['trec_eval'].example}"
     if measures:

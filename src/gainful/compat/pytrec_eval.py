@@ -14,9 +14,10 @@ from typing import TypeVar
 import numpy as np
 
 from gainful import _polars as pl
-from gainful.compat.trec_eval import check_number, judged_in_trec, topics_of_trec, values_of
+from gainful.compat.trec_eval import check_number, values_of
+from gainful.compat.trec_join import judged_in_trec, topics_of_trec
 from gainful.compat.trec_measures import Setting, whole_part
-from gainful.compat.trec_table import GROUPS, TABLE, Column, select
+from gainful.compat.trec_table import GROUPS, LATER, TABLE, Column, select
 from gainful.data.pool import Judged, runs_of_equal
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import IntArray, Rankings, nameless
@@ -35,11 +36,14 @@ __all__ = [
     "supported_nicknames",
 ]
 
-# trec_eval 9.0.8 has not got these.
-_LATER = {"dcg", "ideal_dcg", "yaap", "rbp", "rbp_resid", "unj"}
+__version__ = "0.5.11"  # what this is equal to, and what others look for; gainful.__version__ is our own
 
-supported_measures: set[str] = set(TABLE) - _LATER
-supported_nicknames: dict[str, set[str]] = {name: set(members) - _LATER for name, members in GROUPS.items()}
+_ABSENT = {*LATER, "yaap", *(name for name, entry in TABLE.items() if entry.format in ("prefs", "qrels_jg"))}
+
+supported_measures: set[str] = set(TABLE) - _ABSENT
+supported_nicknames: dict[str, set[str]] = {
+    name: set(members) - _ABSENT for name, members in GROUPS.items() if set(members) - _ABSENT > {"runid", "num_q"}
+}
 
 Results = dict[str, dict[str, float]]
 Value = TypeVar("Value")
@@ -190,7 +194,9 @@ def _columns(measures: Iterable[str]) -> list[Column]:
         names += sorted(supported_nicknames.get(text, (text,)))
     by_key: dict[str, Column] = {}
     for column in select(names):
-        if column.entry.name in _LATER:
+        if column.note:
+            raise MeasureError(f"expected whole numbers as cutoffs, got {column.note.partition(' ')[0]!r}")
+        if column.entry.name in _ABSENT:
             raise MeasureError(f"{column.entry.name} is not in pytrec_eval: use gainful.compat.trec_eval.trec_eval")
         other = by_key.setdefault(_key(column), column)
         if other.arguments != column.arguments:

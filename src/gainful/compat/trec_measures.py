@@ -6,7 +6,7 @@ Labels are as trec_eval sees them: what is negative in its files is *pooled, not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
@@ -41,6 +41,11 @@ class Setting:
     rankings: Rankings  # of one run; rows are topics
     level: float = 1.0  # the label from which a document is relevant
     documents: int = 0  # of the collection
+    # Of judgments in groups: values of preferences by measure; or rankings with the labels of each group, and how many
+    # groups each topic has.
+    preferences: Mapping[str, FloatArray] = field(default_factory=dict)
+    groups: tuple[Rankings, ...] = ()
+    groups_per_topic: FloatArray | None = None
     needed: Callable[[float, FloatArray], FloatArray] = round_half_up  # how many relevant ones a share stands for
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -17,6 +17,7 @@ from gainful.data.rankings import FloatArray
 from gainful.errors import MeasureError, did_you_mean
 from gainful.measures import REGISTRY, Definition, Measure
 
+Format = Literal["qrels", "prefs", "qrels_jg", "any"]
 Kind = Literal["plain", "cutoffs", "shares", "numbers", "pairs"]
 Values = FloatArray | list[str]
 Function = Callable[..., Values] | str
@@ -41,6 +42,7 @@ class Entry:
     summary: Literal["mean", "sum", "gmean", "none"] = "mean"  # none: printed for topics alone
     whole: bool = False  # printed without decimals
     single: bool = True  # printed for single topics
+    format: Format = "qrels"  # of the judgments that it is computed from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,6 +52,7 @@ class Column:
     name: str
     entry: Entry
     arguments: tuple[object, ...] = ()
+    note: str = ""  # what must be known to read it
 
     def compute(self, setting: Setting) -> Values:
         """One value per topic; 0 where the measure is undefined."""
@@ -78,8 +81,31 @@ def _nothing(setting: Setting) -> list[str]:
     return [""] * setting.rankings.n_rows
 
 
-def _count(name: str, help: str, function: Function, *, single: bool = True) -> Entry:
-    return Entry(name, help, function, summary="sum", whole=True, single=single)
+def _preference(name: str, setting: Setting) -> FloatArray:
+    return setting.preferences[name]
+
+
+def _over_groups(of_one: Entry, setting: Setting, *arguments: object) -> FloatArray:
+    """The mean over the groups of a topic of what a measure is for each of them."""
+    column = Column(name=of_one.name, entry=of_one, arguments=arguments)
+    found = [np.asarray(column.compute(replace(setting, rankings=one))) for one in setting.groups]
+    total: FloatArray = np.sum(found, axis=0)
+    return total / (setting.groups_per_topic if setting.groups_per_topic is not None else 1.0)
+
+
+def _count(name: str, help: str, function: Function, *, single: bool = True, format: Format = "qrels") -> Entry:
+    return Entry(name, help, function, summary="sum", whole=True, single=single, format=format)
+
+
+def _prefers(name: str, help: str) -> Entry:
+    counted = name.startswith("prefs_num")
+    function = partial(_preference, name)
+    return Entry(name, help, function, summary="sum" if counted else "mean", whole=counted, format="prefs")
+
+
+def _averaged(of_one: Entry) -> Entry:
+    name, help = f"{of_one.name}_avgjg", f"{of_one.name}, mean over the groups of judgments of a topic"
+    return replace(of_one, name=name, help=help, function=partial(_over_groups, of_one), format="qrels_jg")
 
 
 def _geometric(name: str, help: str, function: Function) -> Entry:
@@ -92,8 +118,8 @@ def _at(name: str, help: str, function: Function, default: tuple[float, ...] = _
 
 # In trec_eval's order, in which they are printed however they are asked for.
 _ENTRIES = (
-    Entry("runid", "the tag on the last line of the run", _nothing, summary="none", single=False),
-    _count("num_q", "topics averaged over", "NumQ", single=False),
+    Entry("runid", "the tag on the last line of the run", _nothing, summary="none", single=False, format="any"),
+    _count("num_q", "topics averaged over", "NumQ", single=False, format="any"),
     _count("num_ret", "documents returned", "NumRet"),
     _count("num_rel", "relevant documents", "NumRel"),
     _count("num_rel_ret", "relevant documents returned", "NumRelRet"),
@@ -168,7 +194,31 @@ _ENTRIES = (
     ),
     _at("unj", "share of places at cutoffs that hold an unjudged document", own.unjudged, (5, 10, 20)),
 )
-TABLE: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+_FULFILLED = "share of preferences that the run fulfils"
+_PREFERENCES = (
+    _prefers("prefs_num_prefs_poss", "preferences"),
+    _prefers("prefs_num_prefs_ful", "preferences that the run fulfils"),
+    _prefers("prefs_num_prefs_ful_ret", "preferences between two returned documents that the run fulfils"),
+    *(
+        _prefers(f"prefs_{name}{kind}", f"{_FULFILLED}{help}{among}")
+        for kind, among in {
+            "": "",
+            "_ret": "; both documents returned",
+            "_imp": "; one document returned at least",
+        }.items()
+        for name, help in {
+            "simp": "",
+            "pair": ", mean over pairs of documents",
+            "avgjg": ", mean over groups",
+            "avgjg_Rnonrel": ", mean over groups with as many relevant as other documents",
+        }.items()
+        if name + kind != "avgjg_Rnonrel_imp"
+    ),
+)
+_BY_NAME = {entry.name: entry for entry in (*_ENTRIES, *_PREFERENCES)}
+TABLE: dict[str, Entry] = _BY_NAME | {f"{name}_avgjg": _averaged(_BY_NAME[name]) for name in ("map", "P", "Rprec_mult")}
+# Version 9 has not got these.
+LATER = frozenset(("dcg", "ideal_dcg", "rbp", "rbp_resid", "unj"))
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "official": tuple(TABLE)[: list(TABLE).index("P") + 1],
@@ -176,17 +226,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility"),
         *("set_P", "set_recall", "set_relative_P", "set_map", "set_F"),
     ),
-    "all_trec": tuple(name for name in TABLE if name not in ("dcg", "ideal_dcg", "yaap")),
+    "all_trec": tuple(entry.name for entry in _ENTRIES if entry.name not in ("dcg", "ideal_dcg", "yaap")),
+    "all_prefs": ("runid", "num_q", *(entry.name for entry in _PREFERENCES)),
+    "prefs": ("runid", "num_q", *(entry.name for entry in _PREFERENCES[:6])),
+    "qrels_jg": ("runid", "num_q", *(name for name, entry in TABLE.items() if entry.format == "qrels_jg")),
 }
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _LIST = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*")
-# Measures of preferences and of groups of judges, whose file formats are not read.
-_FOREIGN = re.compile(r"(all_)?prefs(_\w+)?|qrels_jg|\w+_avgjg")
 
 
-def select(texts: Iterable[str]) -> list[Column]:
-    """The lines that measures stand for, in trec_eval's order.
+def select(texts: Iterable[str], without: Collection[str] = ()) -> list[Column]:
+    """The lines that measures stand for, in trec_eval's order; groups `without` some of their members.
 
     Parameters come after a dot (``P.5,10``) or as in results (``P_5``), and take the place of the defaults; those of
     several texts add up.
@@ -194,7 +245,7 @@ def select(texts: Iterable[str]) -> list[Column]:
     asked: dict[str, list[str]] = {}
     for text in texts:
         name, parameters = _split(text)
-        for member in GROUPS.get(name, (name,)):
+        for member in (one for one in GROUPS.get(name, (name,)) if one not in without or one == name):
             given = asked.setdefault(member, [])
             if parameters is not None and parameters not in given:
                 given.append(parameters)
@@ -212,8 +263,6 @@ def _split(text: str) -> tuple[str, str | None]:
         rest = text.removeprefix(known + "_")
         if TABLE[known].kind != "plain" and rest != text and (_LIST.fullmatch(rest) or "=" in rest):
             return known, rest
-    if _FOREIGN.fullmatch(name):
-        raise MeasureError(f"{text!r} is for preference or multiple judgments, which are not supported: only qrels are")
     hint = did_you_mean(name, (*TABLE, *GROUPS)).replace("'?", dot + parameters + "'?")
     raise MeasureError(f"Unknown measure {text!r}.{hint} 'gainful trec_eval -h -m all_trec' lists them.")
 
@@ -226,14 +275,23 @@ def _columns(entry: Entry, given: list[str]) -> list[Column]:
     if entry.kind == "plain":
         raise MeasureError(f"{entry.name} takes no parameters, got '{entry.name}.{given[0]}'")
     if entry.kind == "cutoffs" or entry.kind == "shares":
-        return [_column(entry, value) for value in sorted({value for text in given for value in _numbers(entry, text)})]
+        asked = {value: _read_as(entry, text, value) for text in given for value in _numbers(entry, text)}
+        return [_column(entry, value, asked[value]) for value in sorted(asked)]
     read = _numbers if entry.kind == "numbers" else _pairs
     return [Column(name=f"{entry.name}_{text}", entry=entry, arguments=read(entry, text)) for text in given]
 
 
-def _column(entry: Entry, value: float) -> Column:
+def _column(entry: Entry, value: float, note: str = "") -> Column:
     text = f"{value:3.2f}" if entry.kind == "shares" else f"{value}"
-    return Column(name=f"{entry.name}_{text}", entry=entry, arguments=(value,))
+    return Column(name=f"{entry.name}_{text}", entry=entry, arguments=(value,), note=note)
+
+
+def _read_as(entry: Entry, text: str, value: float) -> str:
+    """Of a cutoff that is no whole number, how it is read; trec_eval keeps that to itself."""
+    fractions = [
+        part for part in text.split(",") if entry.kind == "cutoffs" and float(part) != int(float(part)) == value
+    ]
+    return f"{entry.name}.{fractions[0]} is read as {entry.name}.{value}, as trec_eval does" if fractions else ""
 
 
 _WANTED = {
@@ -261,11 +319,11 @@ def _number(entry: Entry, part: str, text: str) -> float:
 
 
 def _numbers(entry: Entry, text: str) -> tuple[float, ...]:
-    """Numbers that suit the measure; trec_eval would read a cutoff of 23.4 as 23."""
+    """Numbers that suit the measure; a cutoff of 23.4 is 23."""
     values = tuple(_number(entry, part, text) for part in text.split(","))
     whole = all(value.is_integer() and 1 <= value < 2**53 for value in values)
     valid = {
-        "cutoffs": whole,
+        "cutoffs": all(1 <= value < 2**53 for value in values),
         "utility": len(values) == 4,
         "set_F": len(values) == 1 and values[0] > 0,
         "relstring": len(values) == 1 and whole,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gainful.compat.trec_eval import result_of, without_negative
+from gainful.compat.trec_eval import result_of
+from gainful.compat.trec_join import without_negative
 from gainful.compat.trec_table import select
 from gainful.data.rankings import Rankings
 from gainful.data.scores import MEAN, Scores

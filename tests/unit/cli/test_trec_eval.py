@@ -126,10 +126,10 @@ def test_help(gainful):
         + "9" * 20
         + "'.",
         ("-N", "many", "a", "b"): "-N: expected a whole number, got 'many'.",
-        ("-R", "prefs", "a", "b"): "-R: expected qrels, the one format supported, got 'prefs'.",
-        ("-Tzip", "a", "b"): "-T: expected trec_results, the one format supported, got 'zip'.",
+        ("-R", "likes", "a", "b"): "-R: expected qrels or prefs or qrels_prefs or qrels_jg, got 'likes'.",
+        ("-Tzip", "a", "b"): "-T: expected trec_results, got 'zip'.",
+        ("--trec-version", "8", "a", "b"): "--trec-version: expected 9 or 10, got '8'.",
         ("-D1", "a", "b"): "-D: there is no debug output; 'gainful explain' shows how a score comes about.",
-        ("-Z", "means", "a", "b"): "-Z: z-scores are not supported.",
         ("-x", "a", "b"): "option -x not recognized.",
         ("--measures", "map", "a", "b"): "option --measures not recognized.",
         ("a", "b", "-m"): "option -m requires argument.",
@@ -137,6 +137,18 @@ def test_help(gainful):
 )
 def test_usage(words, message, gainful):
     assert gainful("trec_eval", *words) == (2, "", f"gainful: error: {message} Try 'gainful trec_eval --help'.\n")
+
+
+def test_other_judgments_versions_and_cutoffs(files, gainful):
+    """Options that reach the function; what they do is tested there."""
+    qrels, run, means = files / "qrels", files / "run", files / "means"
+    means.write_text("1 map 0 0.25\n")
+    assert gainful("trec_eval", "-Z", means, "-mmap", qrels, run).out == "Zmap                   \tall\t2.0000\n"
+    assert gainful("trec_eval", "-Rqrels_jg", "-mmap_avgjg", qrels, run).out == "map_avgjg             \tall\t0.5000\n"
+    assert gainful("trec_eval", "--trec-version=9", "-mmap", files / "more", run).out.endswith("0.5000\n")
+    status, out, err = gainful("trec_eval", "-m", "P.2.5", qrels, run)
+    assert (status, out) == (0, "P_2                   \tall\t0.5000\n")
+    assert err == "note: P.2.5 is read as P.2, as trec_eval does.\n"
 
 
 def test_input_that_is_refused(files, gainful):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gzip
 import io
+import math
 from types import SimpleNamespace
+from typing import ClassVar
 
 import polars as pl
 import pytest
+import pytrec_eval
 
 import gainful as gf
 from gainful.compat.trec_eval import trec_eval
-from gainful.errors import DataError, MeasureError, PolicyError
+from gainful.errors import DataError, GainfulWarning, MeasureError, PolicyError
 from gainful.io import chunks
 
 QRELS = {"b": {"x": 1, "y": 0}, "10": {"x": 2}, "9": {"y": 1}}
@@ -192,7 +195,10 @@ def test_result_as_frame_and_dict():
     assert result.to_dict() == {
         "summary": {"runid": "run", "map": pytest.approx(2.5 / 3)},
         "scores": {"map": {"10": 0.5, "9": 1.0, "b": 1.0}, "relstring_1": {"10": "-", "9": "1", "b": "1"}},
-        "settings": {"level": 1.0, "complete": False, "depth": None, "judged_only": False, "documents": 0},
+        "settings": {
+            **{"level": 1.0, "complete": False, "depth": None, "judged_only": False, "documents": 0},
+            **{"format": "qrels", "zscores": False, "version": 10},
+        },
     }
 
 
@@ -264,7 +270,7 @@ def test_several_runs():
         "map.5": "map takes no parameters, got 'map.5'",
         "P.": "P takes whole numbers of at least 1, such as P.5,10; got 'P.'",
         "P.0": "P takes whole numbers of at least 1, such as P.5,10; got 'P.0'",
-        "ndcg_cut.10,23.4": "ndcg_cut takes whole numbers of at least 1, such as ndcg_cut.5,10; got 'ndcg_cut.10,23.4'",
+        "ndcg_cut.10,0.4": "ndcg_cut takes whole numbers of at least 1, such as ndcg_cut.5,10; got 'ndcg_cut.10,0.4'",
         "success.x": "success takes whole numbers of at least 1, such as success.5,10; got 'success.x'",
         "iprec_at_recall.-1": "iprec_at_recall takes numbers of at least 0, such as iprec_at_recall.0.2,0.5; "
         "got 'iprec_at_recall.-1'",
@@ -279,14 +285,119 @@ def test_several_runs():
         "rbp.p=1": "rbp takes p, between 0 and 1, and pairs of a label and its gain, such as rbp.p=0.8,1=0.5; "
         "got 'rbp.p=1'",
         "rbp_resid.1=2": "rbp_resid takes p, between 0 and 1, such as rbp_resid.p=0.8; got 'rbp_resid.1=2'",
-        "prefs_simp": "'prefs_simp' is for preference or multiple judgments, which are not supported: only qrels are",
-        "qrels_jg": "'qrels_jg' is for preference or multiple judgments, which are not supported: only qrels are",
+        "prefs_simp": "prefs_simp is computed from judgments as prefs or qrels_prefs, got qrels: say what the "
+        "judgments are with -R (format=…), or ask for -m official",
+        "qrels_jg": "map_avgjg is computed from judgments as qrels_jg, got qrels: say what the judgments are with -R "
+        "(format=…), or ask for -m official",
     }.items(),
 )
 def test_measures_that_are_refused(measure, message):
     with pytest.raises(MeasureError) as caught:
         trec_eval(QRELS, RUN, measure)
     assert str(caught.value) == message
+
+
+def test_the_whole_part_of_a_cutoff():
+    with pytest.warns(GainfulWarning, match=r"^P\.2\.9 is read as P\.2, as trec_eval does$"):
+        result = trec_eval({"q": {"a": 1}}, {"q": ["b", "a", "c"]}, "P.1,2.9")
+    assert dict(result.summary) == {"P_1": 0.0, "P_2": 1 / 2}
+    assert result.notes() == ("P.2.9 is read as P.2, as trec_eval does",)
+
+
+def test_relevant_documents_in_all_are_counted_whatever_the_level():
+    """If topics are completed, trec_eval counts labels above 0 anew."""
+    qrels, run = {"q": {"a": 1, "b": 2, "c": -1}, "p": {"a": 3}}, {"q": ["a"]}
+    assert trec_eval(qrels, run, "num_rel", complete=True, level=2).summary == {"num_rel": 3}
+    assert trec_eval(qrels, run, "num_rel", complete=True, level=2).values == {"num_rel": [1, 1]}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_text_after_the_tag(tmp_path, packed):
+    """Also if it begins long after the first line; comments and what is no text are left as they are."""
+    plain = "".join(f"# a b c d e f g\nq Q0 d{number} 1 {-number} first\n" for number in range(3000))
+    lines = f"{plain}q Q0 x 1 5 last more text\n \n"
+    path = tmp_path / "run"
+    path.write_bytes(gzip.compress(lines.encode()) if packed else lines.encode())
+    result = trec_eval({"q": {"x": 1, "d0": 1}}, path, ["map", "num_ret", "runid"])
+    assert result.summary == {"runid": "last", "num_ret": 3001, "map": 1.0}
+    path.write_text(lines + "q Q0 short\n")
+    with pytest.raises(DataError, match=r"run:6003: expected 6 fields .* got 3"):
+        trec_eval({"q": {"x": 1}}, path)
+
+
+class TestVersion9:
+    """trec_eval 9.0.8, through pytrec_eval."""
+
+    QRELS: ClassVar = {t: {f"d{number}": int(number % 3 == 0) for number in range(12)} for t in ("7", "70", "8")}
+    # d1 and d3 are equal as float32, and d3 is the greater name; recall levels are truncated with 4 relevant ones.
+    RUN: ClassVar = {t: {"d1": 1 + 1e-9, "d3": 1.0, "d2": 0.5, "d6": 0.4, "x": 0.3} for t in ("70", "8", "none")}
+
+    def test_values(self):
+        theirs = pytrec_eval.RelevanceEvaluator(self.QRELS, pytrec_eval.supported_measures).evaluate(self.RUN)
+        found = trec_eval(self.QRELS, self.RUN, "all_trec", version=9)
+        assert found.topics == ("70", "8")
+        assert not {"rbp", "unj_5"} & found.values.keys()
+        ours = {name: values for name, values in found.values.items() if not isinstance(values[0], str)}
+        for name, values in ours.items():
+            logs = [math.log(value) for value in values] if name.startswith("gm_") else values
+            assert logs == pytest.approx([theirs["70"][name], theirs["8"][name]]), name
+        assert len(ours) == len(theirs["8"]) - 2  # runid and relstring are text
+        newer = trec_eval(self.QRELS, self.RUN, "all_trec", complete=True)
+        assert newer.values["recip_rank"] == [0, 1 / 2, 1 / 2] != found.values["recip_rank"] == [1, 1]
+        assert newer.values["iprec_at_recall_0.30"] != found.values["iprec_at_recall_0.30"]
+
+    def test_missing_topics(self):
+        """They count in means, if asked for, but are never shown."""
+        asked = ["num_q", "num_ret", "num_rel", "recip_rank", "gm_map"]
+        some = trec_eval(self.QRELS, self.RUN, asked, version=9)
+        all_ = trec_eval(self.QRELS, self.RUN, asked, version=9, complete=True)
+        assert some.topics == all_.topics == ("70", "8")
+        assert [found.summary["num_q"] for found in (some, all_)] == [2, 3]
+        assert [found.summary["num_ret"] for found in (some, all_)] == [10, 10]
+        assert [found.summary["num_rel"] for found in (some, all_)] == [8, 12]
+        assert [found.summary["recip_rank"] for found in (some, all_)] == [1, pytest.approx(2 / 3)]
+        assert all_.summary["gm_map"] == pytest.approx((some.summary["gm_map"] ** 2 * 1e-5) ** (1 / 3))
+
+    def test_what_is_refused(self):
+        with pytest.raises(MeasureError, match=r"^unj_5 is not in version 9 of trec_eval: "):
+            trec_eval(self.QRELS, self.RUN, "unj", version=9)
+        with pytest.raises(DataError, match=r"^run 'run' returns nothing for any judged topic$"):
+            trec_eval(self.QRELS, {"none": ["d1"]}, version=9)
+        with pytest.raises(PolicyError, match=r"The 'version' parameter must be one of 9, 10, got 8 instead\."):
+            trec_eval(self.QRELS, self.RUN, version=8)
+
+
+def test_zscores(tmp_path):
+    """Deviations from a mean; a value that never varied is 0 if it is the mean; -1000000 stands for no score."""
+    qrels, run = {"1": {"a": 1, "b": 1}, "2": {"a": 1}}, {"1": ["x", "a"], "2": ["a"]}
+    known = ("1 map 0.5 0.125", "2 map 0.5 0.25", "1 recip_rank 0.5 0", "2 recip_rank 0.5 0", "1 gm_map 0 2")
+    (tmp_path / "means").write_text("\n".join(known))
+    asked = ["num_q", "map", "recip_rank", "num_ret", "relstring", "gm_map"]
+    result = trec_eval(qrels, run, asked, zscores=tmp_path / "means")
+    assert result.values["map"] == [(0.25 - 0.5) / 0.125, (1 - 0.5) / 0.25]
+    assert result.values["recip_rank"] == [0.0, -1e6]
+    assert result.values["num_ret"] == [-1e6, -1e6]
+    assert result.values["gm_map"] == [pytest.approx(math.log(0.25) / 2), -1e6]
+    assert list(result.lines(per_topic=True)) == [
+        "Znum_ret               \t1\t-1000000.0000\n",
+        "Zmap                   \t1\t-2.0000\n",
+        "Zrecip_rank            \t1\t0.0000\n",
+        "relstring             \t1\t'-1'\n",
+        "Znum_ret               \t2\t-1000000.0000\n",
+        "Zmap                   \t2\t2.0000\n",
+        "Zrecip_rank            \t2\t-1000000.0000\n",
+        "relstring             \t2\t'1'\n",
+        "Znum_q                 \tall\t2.0000\n",
+        "Znum_ret               \tall\t-2000000.0000\n",
+        "Zmap                   \tall\t0.0000\n",
+        "Zgm_map                \tall\t0.0000\n",
+        "Zrecip_rank            \tall\t-500000.0000\n",
+    ]
+    same = {"1": {"map": (0.5, 0.125)}, "2": {"map": (0.5, 0.25)}}
+    assert trec_eval(qrels, run, "map", zscores=same).values["map"] == result.values["map"]
+    (tmp_path / "means").write_text("1 map high 0.1\n")
+    with pytest.raises(DataError, match=r"means: expected a number as mean of map in topic '1', got 'high'"):
+        trec_eval(qrels, run, zscores=tmp_path / "means")
 
 
 def test_extra_measures_are_not_in_the_registry():
