@@ -209,7 +209,7 @@ def result_of(
     grouped: GroupedJudgments | None = None,
     scale: ZScores | None = None,
 ) -> TrecResult:
-    """What trec_eval tells about the one run of these rankings, which are as it sees them; `-c` unless settings differ."""
+    """What trec_eval tells about the one run of these rankings, which are as it sees them; -c if settings are empty."""
     complete, newer = settings.get("complete", True), settings.get("version", 10) == 10
     setting = Setting(
         rankings=rankings,

@@ -299,7 +299,7 @@ _WANTED = {
     "shares": "numbers of at least 0, such as {name}.0.2,0.5",
     "11pt_avg": "numbers of at least 0, such as 11pt_avg.0.2,0.5,0.8",
     "utility": "four numbers, such as utility.1,-1,0,0",
-    "set_F": "one positive number, such as set_F.0.5",
+    "set_F": "one number of at least 0, such as set_F.0.5",
     "relstring": "one whole number of at least 1, such as relstring.20",
     "pairs": "pairs of a label and its gain, such as {name}.1=3.5,2=9",
     "rbp": "p, between 0 and 1, and pairs of a label and its gain, such as rbp.p=0.8,1=0.5",
@@ -325,7 +325,7 @@ def _numbers(entry: Entry, text: str) -> tuple[float, ...]:
     valid = {
         "cutoffs": all(1 <= value < 2**53 for value in values),
         "utility": len(values) == 4,
-        "set_F": len(values) == 1 and values[0] > 0,
+        "set_F": len(values) == 1 and values[0] >= 0,
         "relstring": len(values) == 1 and whole,
     }
     if not valid.get(entry.kind, valid.get(entry.name, min(values) >= 0)):
