@@ -276,7 +276,7 @@ def test_several_runs():
         "got 'iprec_at_recall.-1'",
         "utility.1,2": "utility takes four numbers, such as utility.1,-1,0,0; got 'utility.1,2'",
         "utility.1,2,3,x": "utility takes four numbers, such as utility.1,-1,0,0; got 'utility.1,2,3,x'",
-        "set_F.0": "set_F takes one positive number, such as set_F.0.5; got 'set_F.0'",
+        "set_F.-1": "set_F takes one number of at least 0, such as set_F.0.5; got 'set_F.-1'",
         "relstring.2.5": "relstring takes one whole number of at least 1, such as relstring.20; got 'relstring.2.5'",
         "11pt_avg.-1": "11pt_avg takes numbers of at least 0, such as 11pt_avg.0.2,0.5,0.8; got '11pt_avg.-1'",
         "ndcg.3": "ndcg takes pairs of a label and its gain, such as ndcg.1=3.5,2=9; got 'ndcg.3'",
