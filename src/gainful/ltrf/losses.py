@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gainful.ltrf.targets import FloatArray, IntArray, Loss, Scale, pair_weight, running, sigmoid, tied
+from gainful.ltrf.pairs import Pairs
+from gainful.ltrf.targets import FloatArray, Loss, Scale, pair_weight, running, sigmoid, tied
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -165,20 +166,15 @@ class Objective:
         *,
         cutoff: int | None = None,
         gamma: float = 1.0,
+        threads: int = 1,
     ) -> None:
         self.loss, self.scale, self.gamma = loss, scale, gamma
         self._sizes = np.asarray(sizes, np.int64)
-        self._query = np.repeat(np.arange(len(self._sizes)), self._sizes)
-        number = len(self._query)
-        self._per_query = number / max(1, int((self._sizes > 0).sum()))
-        self._weight = self._per_query / self._sizes[self._query]
-        self._starts = np.cumsum(self._sizes) - self._sizes
+        self._per_query = int(self._sizes.sum()) / max(1, int((self._sizes > 0).sum()))
+        self._weight = np.repeat(self._per_query / np.maximum(self._sizes, 1), self._sizes)
         self._target = scale.targets("bce" if loss == "lambdarank+bce" else loss, labels)
         if "lambdarank" in loss:
-            self._gain = scale.gain(labels)
-            self._tables = running(int(self._sizes.max(initial=0)), cutoff)
-            self._spread = self._ideal(self._gain) + self._ideal(-self._gain)
-            self._better, self._worse = self._pairs()
+            self._pairs = Pairs(scale.gain(labels), self._sizes, cutoff=cutoff, threads=threads)
 
     def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradient and diagonal of the Hessian, in the shape of the scores."""
@@ -203,44 +199,5 @@ class Objective:
         return self._weight * (chance - self._target), self._weight * chance * (1.0 - chance)
 
     def _pairwise(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        better, worse = self._better, self._worse
-        at, within = tied(*self._shared(scores), *self._tables)
-        apart = np.where(scores[better] == scores[worse], within[better], np.abs(at[better] - at[worse]))
-        weight = pair_weight(self._gain[better], self._gain[worse], apart, self._spread[self._query[better]])
-        weight *= self._per_query
-        wrong = sigmoid(scores[worse] - scores[better])
-        pull, curve = weight * wrong, weight * wrong * (1.0 - wrong)
-        number = len(scores)
-        gradient = _sums(worse, pull, number) - _sums(better, pull, number)
-        return gradient, _sums(worse, curve, number) + _sums(better, curve, number)
-
-    def _shared(self, scores: FloatArray) -> tuple[IntArray, IntArray]:
-        """Within each query, the first rank (from 0) that a document shares, and how many share it."""
-        order = np.lexsort((-scores, self._query))
-        ranked, query = scores[order], self._query[order]
-        new = np.ones(len(scores), bool)
-        new[1:] = (ranked[1:] != ranked[:-1]) | (query[1:] != query[:-1])
-        group = np.cumsum(new) - 1
-        starts = np.flatnonzero(new)
-        first, size = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
-        first[order] = starts[group] - self._starts[query]
-        size[order] = np.diff(np.append(starts, len(scores)))[group]
-        return first, size
-
-    def _ideal(self, gain: FloatArray) -> FloatArray:
-        """Per query, the DCG of its positive gains in the best order."""
-        positive = np.maximum(gain, 0.0)
-        return _sums(self._query, positive * tied(*self._shared(positive), *self._tables)[0], len(self._sizes))
-
-    def _pairs(self) -> tuple[IntArray, IntArray]:
-        """All pairs of documents of a query of which the first has the higher gain."""
-        partners = self._sizes[self._query]
-        first = np.repeat(np.arange(len(self._query)), partners)
-        ends = np.cumsum(partners)
-        second = np.arange(len(first)) - np.repeat(ends - partners, partners) + self._starts[self._query[first]]
-        chosen = (self._gain[first] > self._gain[second]) & (self._spread[self._query[first]] > 0)
-        return first[chosen], second[chosen]
-
-
-def _sums(places: IntArray, values: FloatArray, number: int) -> FloatArray:
-    return np.bincount(places, values, number).astype(np.float64, copy=False)
+        gradient, hessian = self._pairs(scores)
+        return gradient * self._per_query, hessian * self._per_query
