@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from gainful.errors import GainfulError, check_count
 from gainful.progress import Apply, here
@@ -18,7 +18,7 @@ from gainful.progress import Apply, here
 if TYPE_CHECKING:
     from gainful.engine.cluster import Cluster
 
-__all__ = ["Dask", "Engine", "Work", "open_engine"]
+__all__ = ["Dask", "Engine", "EngineOptions", "Work", "open_engine"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,18 @@ class Dask:
 
 
 Engine: TypeAlias = Literal["local"] | Dask
+
+
+class EngineOptions(TypedDict, total=False):
+    """Where work is done: keywords of functions that do much of it.
+
+    Parameters
+    ----------
+    engine
+        See `Dask`; ``local``, the default, is this process.
+    """
+
+    engine: Engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import os
-import shutil
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,20 +11,12 @@ import numpy as np
 from gainful import _polars as pl
 from gainful import results
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
-from gainful.data.run import Run
 from gainful.data.scores import Scores
-from gainful.errors import DataError, GainfulError, check_choice, check_share
-from gainful.ltrf.data import Examples
-from gainful.ltrf.functions import compare
-from gainful.ltrf.ranker import SETTINGS, FRanker, threshold_layers
-from gainful.ltrf.settings import LOSSES, Loss, Settings, differing
+from gainful.ltrf.ranker import FRanker, threshold_layers, without_forbidden
 from gainful.ltrf.targets import Scale
-from gainful.ltrf.training import Splits, evaluate_examples, prepare, repeated_by, settings_of, train_on
-from gainful.results import Chart, Note, Result
+from gainful.results import Chart, Note, Result, plural
 from gainful.tables import Table
-from gainful.tune import threshold as thresholds
 from gainful.tune.threshold.tradeoff import ThresholdCurve
-from gainful.verbs.compare import compare as compare_runs
 from gainful.verbs.compare.result import Comparison
 
 # Points of a curve that are drawn, and panels side by side.
@@ -45,14 +32,19 @@ class LossComparison(Result):
     models
         Baselines, then losses.
     scores
-        The test queries: measures × models × queries.
+        The test queries: measures × models × queries; the mean over the splits that a query was tested in.
     tests
-        Paired t-tests between all models.
+        Paired t-tests between all models; over several splits, corrected for the training queries that they share.
+    splits
+        One row per split and model: seed, fold (0 if there are none), model, its means, its threshold, its validation
+        nDCGf, and how it is degenerate, if it is.
     rankers, curves, seconds
-        By loss: the f-ranker, what every threshold would have given on the test queries, and how long training took
-        (None if it was there already).
+        By loss, if there is one split: the f-ranker, what every threshold would have given on the test queries, and how
+        long training took (None if it was there already).
     queries
-        How many there were to learn from, to validate and to test.
+        How many there were to learn from, to validate and to test, in the first split.
+    left_out
+        What was not learnt from, and what could not be compared.
     scale
         Labels and gains.
     settings
@@ -62,10 +54,12 @@ class LossComparison(Result):
     models: tuple[str, ...]
     scores: Scores
     tests: Comparison
+    splits: pl.DataFrame
     rankers: Mapping[str, FRanker]
     curves: Mapping[str, ThresholdCurve]
     seconds: Mapping[str, float | None]
     queries: tuple[int, int, int]
+    left_out: tuple[Note, ...]
     scale: Scale
     settings: results.Settings
 
@@ -74,61 +68,112 @@ class LossComparison(Result):
         """What models are trained, cut and compared for."""
         return f"nDCGf@{self.settings['cutoff']}"
 
+    @property
+    def repeats(self) -> int:
+        """How many splits of the queries there are."""
+        return self.splits.height // len(self.models)
+
     def threshold(self, model: str) -> float | None:
-        """Where a model cuts; None for baselines and cuts by query."""
-        return self.rankers[model].threshold if model in self.rankers else None
+        """Where a model cuts, the median over the splits; None for baselines and cuts by query."""
+        found = self.to_frame().filter(pl.col("model") == model)["threshold"]
+        return float(found[0]) if len(found) and found[0] is not None else None
 
     def verdict(self) -> str:
         """The model with the highest nDCGf, and how many others it is significantly better than."""
-        means = self.scores.summary()[0]
+        rows = self.to_frame()
+        means = rows[self.measure].to_numpy()
         best = int(np.argmax(means))
+        where, spread = f"on the {self.queries[2]} test queries", ""
+        if self.repeats > 1:
+            where = f"over {self.repeats} splits of the queries"
+            spread = f" ± {rows['spread'][best]:.4f}, is the best in {rows['best'][best]} of them,"
         beaten = int(self._better()[best].sum())
         return (
-            f"{self.models[best]} has the highest {self.measure} on the {self.queries[2]} test queries, "
-            f"{means[best]:.4f}, and is significantly better than {beaten} of {len(self.models) - 1} other models."
+            f"{self.models[best]} has the highest {self.measure} {where}, {means[best]:.4f}{spread or ','} and is "
+            f"significantly better than {beaten} of {len(self.models) - 1} other models."
         )
 
     def _better(self) -> Any:
         return self.tests[self.measure].better(self.settings["alpha"])
 
     def tables(self) -> tuple[Table, ...]:
-        """One row per model; after nDCGf, the models that it is significantly better than."""
+        """One row per model; after nDCGf, the models that it is significantly better than. Then one row per split."""
         letters = [chr(ord("a") + at) for at in range(len(self.models))]
         beaten = ["".join(letter for letter, won in zip(letters, row, strict=True) if won) for row in self._better()]
         first, *others = self.scores.measures
         frame = self.to_frame().with_columns(letter=pl.Series(letters), beaten=pl.Series(beaten))
-        headers = {"letter": "", "model": "model", first: first, "beaten": ""}
-        headers |= {name: name for name in (*others, "threshold")}
+        headers = {"letter": "", "model": "model", first: first}
+        headers |= {"spread": "±", "best": "best"} if self.repeats > 1 else {}
+        headers |= {"beaten": "", **{name: name for name in (*others, "threshold")}}
+        headers |= {"degenerate": ""} if frame["degenerate"].null_count() < frame.height else {}
         means = self.scores.summary()[0]
         best = frozenset((int(at), 2) for at in np.flatnonzero(means == means.max()))
-        return (Table.of("models", frame.select(list(headers)), headers, best=best),)
+        models = Table.of("models", frame.select(list(headers)), headers, best=best)
+        return (models, Table.of("splits", self.splits)) if self.repeats > 1 else (models,)
+
+    def compact(self) -> tuple[Table, ...]:
+        """The models."""
+        return self.tables()[:1]
 
     def _notes(self) -> list[Note]:
         correction = self.settings["correction"]
         corrected = "" if correction == "none" else f" after the correction {correction}"
+        shared = ", corrected for the training queries that splits share" if self.repeats > 1 else ""
         text = (
-            f"The letters after {self.measure} name the models it is significantly better than (paired t-test, p < "
-            f"{self.settings['alpha']:g}{corrected}); JSON and to_dict() have all tests."
+            f"The letters after {self.measure} name the models it is significantly better than (paired t-test{shared}, "
+            f"p < {self.settings['alpha']:g}{corrected}); JSON and to_dict() have all tests."
         )
-        ranker = next(iter(self.rankers.values()))
-        return [Note("letters", self.measure, text), *ranker.without_forbidden()]
+        notes = [Note("letters", self.measure, text)]
+        if self.repeats > 1:
+            text = (
+                f"± is the standard deviation over the {self.repeats} splits, best in how many of them a model has the "
+                "highest mean; thresholds are medians."
+            )
+            notes.append(Note("splits", self.measure, text))
+        else:
+            text = (
+                "This is one split and one seed; others may give another order: compare over several seeds and folds."
+            )
+            notes.append(Note("one-split", self.measure, text))
+        marked = self.splits.drop_nulls("degenerate").group_by("model", "degenerate", maintain_order=True).len()
+        for model, how, number in marked.iter_rows():
+            often = "" if self.repeats == 1 else f" in {number} of {plural(self.repeats, 'split')}"
+            notes.append(Note("degenerate", model, f"{model} {how}{often}."))
+        return [*notes, *self.left_out, *without_forbidden(self.scale)]
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per model: its means on the test queries, its threshold, its validation nDCGf."""
-        rankers = [self.rankers.get(model) for model in self.models]
-        return pl.DataFrame(
-            {
-                "model": list(self.models),
-                **dict(zip(self.scores.measures, self.scores.summary(), strict=True)),
-                "threshold": [None if ranker is None else ranker.threshold for ranker in rankers],
-                "validation": [None if ranker is None else ranker.validation["nDCGf"] for ranker in rankers],
-            },
-            schema_overrides={"threshold": pl.Float64, "validation": pl.Float64},
+        """One row per model: its means on the test queries, its threshold, its validation nDCGf.
+
+        Over several splits also the spread of nDCGf (standard deviation), in how many splits it is the best, and in how
+        many it is degenerate, and how.
+        """
+        each = self.splits.with_columns(
+            won=pl.col(self.measure) == pl.col(self.measure).max().over("seed", "fold"),
+            how=pl.when(pl.col("degenerate").is_not_null()).then(
+                pl.format("{} ({})", "degenerate", pl.len().over("model", "degenerate"))
+                if self.repeats > 1
+                else pl.col("degenerate")
+            ),
+        )
+        rows = each.group_by("model", maintain_order=True).agg(
+            pl.col(self.measure).std().alias("spread"),
+            pl.col("won").sum().cast(pl.Int64).alias("best"),
+            pl.col("threshold").median(),
+            pl.col("validation").mean(),
+            pl.col("how").drop_nulls().unique(maintain_order=True).str.join(", ").alias("degenerate"),
+        )
+        means = dict(zip(self.scores.measures, self.scores.summary(), strict=True))
+        return rows.select(
+            "model",
+            *(pl.Series(name, values) for name, values in means.items()),
+            *("threshold", "validation", "spread", "best"),
+            pl.col("degenerate").replace("", None),
         )
 
     def _content(self) -> dict[str, Any]:
         return {
             "models": self.to_frame().to_dicts(),
+            "splits": self.splits.to_dicts(),
             "tests": self.tests.to_frame().to_dicts(),
             "seconds": dict(self.seconds),
             "queries": dict(zip(("training", "validation", "test"), self.queries, strict=True)),
@@ -138,8 +183,10 @@ class LossComparison(Result):
     def chart(self) -> Chart:
         """Draw nDCGf against the threshold, one panel per loss, as their scores have nothing in common.
 
-        Below, forbidden shown against good filtered.
+        Below, forbidden shown against good filtered. Of several splits, draw the nDCGf of every model in each.
         """
+        if self.repeats > 1:
+            return _spread(self.splits, self.models, self.measure)
         alt, losses = load_altair(), list(self.curves)
         colours = alt.Scale(domain=losses, range=COLOURS[: len(losses)])
         colour = alt.Color("model:N", title=None, sort=losses, scale=colours)
@@ -152,83 +199,6 @@ class LossComparison(Result):
         return styled(
             alt.vconcat(*rows, below, spacing=20), f"{self.measure} on test queries, and what filtering costs"
         )
-
-
-def compare_losses(data: Any, validation: Any, test: Any, given: Mapping[str, Any]) -> LossComparison:
-    """What `compare` returns."""
-    losses, cutoff, seed = given["losses"], given["cutoff"], given["seed"]
-    check_share("alpha", given["alpha"])
-    if not losses:
-        raise GainfulError("losses: expected at least one, got none")
-    for loss in losses:
-        check_choice("loss", loss, LOSSES)
-    splits = prepare(data, validation, test, given, need_test=True)
-    unseen = splits.test
-    if unseen is None:
-        raise DataError("expected test queries, got none")
-    rankers: dict[str, FRanker] = {}
-    seconds: dict[str, float | None] = {}
-    for loss in dict.fromkeys(losses):
-        rankers[loss], seconds[loss] = _trained(splits, loss, cutoff, given["folder"], seed, given["settings"])
-    every = {loss: ranker.rank(unseen, cut="none") for loss, ranker in rankers.items()}
-    runs = _baselines(rankers, every, unseen, seed) + [
-        ranker.rank(unseen, name=loss) for loss, ranker in rankers.items()
-    ]
-    if given["bayes"]:
-        runs += [
-            ranker.rank(unseen, cut="bayes", name=f"{loss}, by query")
-            for loss, ranker in rankers.items()
-            if ranker.calibration is not None
-        ]
-    scores = evaluate_examples(unseen, runs, splits.scale, cutoff)
-    qrels = unseen.qrels(splits.scale)
-    return LossComparison(
-        models=tuple(run.name for run in runs),
-        scores=scores,
-        tests=compare_runs(scores, correction=given["correction"]),
-        rankers=rankers,
-        curves={loss: thresholds.curve(qrels, run, measure=f"nDCGf@{cutoff}") for loss, run in every.items()},
-        seconds=seconds,
-        queries=(len(splits.train.sizes), len(splits.validation.sizes), len(unseen.sizes)),
-        scale=splits.scale,
-        settings=settings_of(compare, given, splits),
-    )
-
-
-def _trained(
-    splits: Splits, loss: Loss, cutoff: int, folder: str | os.PathLike[str] | None, seed: int, settings: Settings
-) -> tuple[FRanker, float | None]:
-    """The f-ranker, and the seconds that it took; from the folder if it is there."""
-    kept = None if folder is None else Path(folder) / loss
-    if kept is not None and (kept / SETTINGS).exists():
-        ranker = FRanker.load(kept)
-        known = {"loss": ranker.loss, "gains": str(ranker.scale), "cutoff": ranker.cutoff, **ranker.settings}
-        wanted = {"loss": loss, "gains": str(splits.scale), "cutoff": cutoff, **repeated_by(splits, seed, settings)}
-        if known != wanted:
-            raise DataError(f"{kept}: has another f-ranker ({differing(known, wanted)}): choose another folder")
-        return ranker, None
-    started = time.perf_counter()
-    checkpoints = kept.with_name(f"{loss}.training") if kept is not None and splits.train.kind == "text" else None
-    ranker = train_on(
-        splits._replace(test=None), loss, cutoff=cutoff, checkpoints=checkpoints, seed=seed, settings=settings
-    )
-    if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        ranker.save(kept)
-        if checkpoints is not None:
-            shutil.rmtree(checkpoints)  # states of optimizers, several times as large as the f-ranker
-    return ranker, time.perf_counter() - started
-
-
-def _baselines(rankers: Mapping[str, FRanker], every: Mapping[str, Run], test: Examples, seed: int) -> list[Run]:
-    chance = np.random.default_rng(seed).random(len(test))
-    found = [test.run(np.full(len(test), math.nan), "filter-all"), test.run(chance, "filter-none")]
-    if "ordinal" in rankers:
-        found.append(Run(every["ordinal"].frame, "rank-only"))
-    if "bce" in rankers:
-        kept = every["bce"].frame["score"].to_numpy() >= rankers["bce"].threshold
-        found.append(test.run(np.where(kept, chance, math.nan), "filter-only"))
-    return found
 
 
 def _panel(ranker: FRanker, curve: ThresholdCurve, colour: str, measure: str) -> Any:
@@ -277,3 +247,17 @@ def _points(loss: str, curve: ThresholdCurve) -> pl.DataFrame:
     at = curve.thinned(_POINTS)
     columns = ("threshold", "kept", "score", "forbidden", "filtered_good")
     return curve.to_frame()[np.asarray(at)].select(pl.lit(loss).alias("model"), *columns)
+
+
+def _spread(splits: pl.DataFrame, models: tuple[str, ...], measure: str) -> Chart:
+    """One dot per split and model, and a tick at the mean."""
+    alt = load_altair()
+    frame = splits.select("seed", "fold", "model", pl.col(measure).alias("value"))
+    y = alt.Y("model:N", title=None, sort=list(models))
+    x = alt.X("value:Q", title=measure, scale=alt.Scale(zero=False))
+    hints = ["model:N", "seed:O", "fold:O", alt.Tooltip("value:Q", title=measure, format=".4f")]
+    dots = alt.Chart(frame).mark_circle(size=40, opacity=0.5, color=COLOURS[0]).encode(x=x, y=y, tooltip=hints)
+    mean = alt.X("mean(value):Q", title=measure, scale=alt.Scale(zero=False))
+    means = alt.Chart(frame).mark_tick(thickness=3, size=18, color="#333333").encode(x=mean, y=y)
+    size = {"width": WIDTH, "height": 24 * len(models)}
+    return styled(alt.layer(dots, means).properties(**size), f"{measure} on the test queries of every split")

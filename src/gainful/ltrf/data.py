@@ -149,6 +149,14 @@ class Examples:
         frame = self.frame.select("query_id", "doc_id").with_columns(score=pl.Series(scores, dtype=pl.Float64))
         return Run(frame.filter(~pl.col("score").is_nan()), name)
 
+    def kept(self, run: Run) -> list[float | None]:
+        """The scores of a run of these documents; None for those that it leaves out."""
+        joined = self.frame.select("query_id", "doc_id").join(
+            run.frame, on=["query_id", "doc_id"], how="left", maintain_order="left"
+        )
+        found: list[float | None] = joined["score"].to_list()
+        return found
+
 
 def read_examples(source: Any, *, labelled: bool = True) -> Examples:
     """Read judged pairs of query and document.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from gainful.ltrf.settings import LOSSES, SHARED_LOSSES, Cut, Loss, Settings
+from gainful.engine import EngineOptions
+from gainful.ltrf.settings import SHARED_LOSSES, Cut, Loss, Settings, check_loss
 from gainful.stats.choices import Correction
 
 if TYPE_CHECKING:
@@ -84,10 +85,9 @@ def train(
     >>> ranker.kind, ranker.test["nDCGf@3"], len(ranker.rank(pl.DataFrame(rows)))
     ('features', 1.0, 80)
     """
-    from gainful.errors import check_choice
     from gainful.ltrf.training import prepare, train_on
 
-    check_choice("loss", loss, LOSSES)
+    check_loss(loss)
     splits = prepare(data, validation, test, {"gains": gains, "cutoff": cutoff, "seed": seed})
     return train_on(
         splits,
@@ -159,12 +159,16 @@ def compare(
     losses: Sequence[Loss] = SHARED_LOSSES,
     gains: Mapping[float, float] | str | None = None,
     cutoff: int = 3,
+    seeds: int = 1,
+    folds: int = 1,
     bayes: bool = False,
+    f1: bool = False,
     correction: Correction = "holm",
     folder: Path | str | None = None,
     alpha: float = 0.05,
     seed: int = 0,
     settings: Settings = Settings(),
+    **options: Unpack[EngineOptions],
 ) -> LossComparison:
     """Compare losses and baselines that rank and filter, on queries that none of them has seen.
 
@@ -177,18 +181,29 @@ def compare(
         the data are split at random: 64 % to learn from, 16 % to validate, 20 % to test.
     losses
         Which ones to train: bce, mse, ordinal, weighted-ordinal, lambdarank, lambdarank+bce; for text also softmax and
-        ranknet.
+        ranknet; for features also LightGBM's own objectives, to compare with: lightgbm-binary, lightgbm-regression,
+        lightgbm-lambdarank, lightgbm-xendcg.
     cutoff
         Of the measures.
+    seeds
+        How often to split and to train, each time from another seed (`seed`, `seed` + 1, …).
+    folds
+        With more than one, all queries are tested: they are shuffled and cut into so many folds, of which each is
+        tested once per seed, and the others are split into 80 % to learn from and 20 % to validate.
     bayes
         Also cut the ordinal models query by query, at what is expected to add to nDCGf (experimental).
+    f1
+        Also cut the BCE model where F1 of its validation documents is the highest, as one would without nDCGf.
     correction
         For testing many pairs: holm, bonferroni, bh (Benjamini-Hochberg) or none.
     folder
         Keep the f-rankers here, one folder each; one that is there already is not trained again, and one on text that
-        was cut off goes on from its last epoch.
+        was cut off goes on from its last epoch. Of several seeds or folds, the outcome of every training is kept
+        instead; the same call goes on where it was cut off, to the same result.
     alpha
         A difference is significant if its corrected p-value is below this.
+    **options
+        See `EngineOptions`: where to train, if there are several seeds or folds.
 
     Returns
     -------
@@ -201,6 +216,10 @@ def compare(
     without its threshold; filter-only is the BCE model with what it keeps shuffled. The last two are there if their
     loss is. Good is what has a gain above 0, forbidden what has one below 0.
 
+    Splits share most of their training queries, so that their means depend on each other. Tests over several splits are
+    Nadeau and Bengio's corrected resampled t-tests. Where the test queries are given, seeds change the training alone,
+    and the tests are paired over the test queries.
+
     Examples
     --------
     >>> import polars as pl
@@ -211,7 +230,7 @@ def compare(
     >>> found.to_frame().select("model", pl.col("nDCGf@3").round(3)).rows()
     [('filter-all', 0.275), ('filter-none', ...), ('rank-only', 0.862), ('ordinal', 1.0)]
     """
-    from gainful.ltrf.comparison import compare_losses
+    from gainful.ltrf.repeats import compare_losses
 
     return compare_losses(data, validation, test, locals())
 
@@ -229,8 +248,11 @@ def tune(
     batch_sizes: Sequence[int] = (8, 16, 32, 64),
     leaf_counts: Sequence[int] = (7, 15, 31, 63, 127),
     gammas: tuple[float, float] = (0.1, 10.0),
+    halving: int | None = None,
+    folder: Path | str | None = None,
     seed: int = 0,
     settings: Settings = Settings(),
+    **options: Unpack[EngineOptions],
 ) -> Search:
     """Search at random for the settings of an f-ranker with the highest validation nDCGf.
 
@@ -256,15 +278,23 @@ def tune(
         Features: leaves of a tree, to draw from.
     gammas
         From where to where, for the loss lambdarank+bce.
+    halving
+        Successive halving, by this factor, such as 3: train all trials for a short time, the best third three times as
+        long, and so on, up to all rounds or epochs. By default every trial is trained to the end.
+    folder
+        Keep the outcome of every trial here, and the best f-ranker; the same call goes on where it was cut off, to the
+        same result.
     seed
         Where the random numbers start, those of the search and of every training.
     settings
         How to train: what is not searched, and where to begin.
+    **options
+        See `EngineOptions`: where to train.
 
     Returns
     -------
     Search
-        All trials, and the best f-ranker.
+        All trials, and the best f-ranker. A trial that fails, as one that diverges, is a row that says why.
 
     Examples
     --------

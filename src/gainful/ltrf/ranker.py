@@ -22,7 +22,7 @@ from gainful.io.atomic import write_atomically
 from gainful.ltrf.bayes import Calibration, expected_gains, streams
 from gainful.ltrf.data import Examples, read_examples
 from gainful.ltrf.settings import Cut, Kind
-from gainful.ltrf.targets import LOSSES, FloatArray, Loss, Scale
+from gainful.ltrf.targets import FloatArray, Loss, Scale
 from gainful.ltrf.weights import check_saved
 from gainful.results import Chart, Note, Result
 from gainful.tables import Table
@@ -116,16 +116,6 @@ class FRanker(Result):
             scores = np.where(scores >= self.threshold, scores, np.nan) if cut == "threshold" else scores
         return given.run(scores, name or self.loss)
 
-    def without_forbidden(self) -> list[Note]:
-        """What to know where no label has a negative gain."""
-        if min(self.scale.gains) < 0:
-            return []
-        text = (
-            "No label has a negative gain: nothing is forbidden, and a threshold can only cost; say what labels are "
-            f"worth, such as {setting('gains')} {{0:-1,1:1}}."
-        )
-        return [Note("nothing-forbidden", "", text)]
-
     def left_out(self) -> list[Note]:
         """How many of the pairs to learn from were left out."""
         pairs = self.validation.get("pairs")
@@ -142,7 +132,7 @@ class FRanker(Result):
         nothing = "Showing nothing at all was best on the validation queries."
         promise = (self.validation.get("risk") or {}).get("guarantee")
         return [
-            *self.without_forbidden(),
+            *without_forbidden(self.scale),
             *self.left_out(),
             *([Note("guarantee", self.loss, str(promise))] if promise else []),
             *([] if self._shows() else [Note("shows-nothing", self.loss, nothing)]),
@@ -255,6 +245,17 @@ class FRanker(Result):
         return found.astype(np.float32).astype(np.float64)
 
 
+def without_forbidden(scale: Scale) -> list[Note]:
+    """What to know where no label has a negative gain."""
+    if min(scale.gains) < 0:
+        return []
+    text = (
+        "No label has a negative gain: nothing is forbidden, and a threshold can only cost; say what labels are "
+        f"worth, such as {setting('gains')} {{0:-1,1:1}}."
+    )
+    return [Note("nothing-forbidden", "", text)]
+
+
 def threshold_layers(points: pl.DataFrame, threshold: float, *, x: Any, y: Any, measure: str, colour: str) -> list[Any]:
     """A measure against the threshold, and a rule where an f-ranker cuts, if it shows anything."""
     alt = load_altair()
@@ -295,7 +296,7 @@ def _settings(folder: Path) -> dict[str, Any]:
         raise DataError(
             f"{path}: expected format {FORMAT}, got {content['format']}: made by another version of gainful"
         )
-    if content["kind"] not in get_args(Kind) or content["loss"] not in LOSSES:
+    if content["kind"] not in get_args(Kind) or content["loss"] not in get_args(Loss):
         raise DataError(f"{path}: unknown kind {content['kind']!r} or loss {content['loss']!r}")
     return content
 

@@ -38,7 +38,7 @@ def resumed(folder: Path, settings: Mapping[str, Any], *, patience: int) -> Prog
         (path for path in folder.iterdir() if re.fullmatch(r"checkpoint-\d+", path.name)),
         key=lambda state: int(state.name.rpartition("-")[2]),
     )
-    _claim(folder, settings, used=bool(states))
+    claim(folder, SETTINGS, settings, used=bool(states), what="checkpoints of another training")
     whole: dict[Path, dict[str, Any]] = {}
     for state in states:
         try:
@@ -48,22 +48,21 @@ def resumed(folder: Path, settings: Mapping[str, Any], *, patience: int) -> Prog
     return _progress(folder, *list(whole.items())[-1], patience=patience) if whole else None
 
 
-def _claim(folder: Path, settings: Mapping[str, Any], *, used: bool) -> None:
-    path = folder / SETTINGS
+def claim(folder: Path, name: str, settings: Mapping[str, Any], *, used: bool, what: str) -> None:
+    """Note in a file of the folder what it is for; refuse a folder that is for something else."""
+    path = folder / name
     wanted = json.loads(json.dumps(settings))
     try:
         known = json.loads(path.read_bytes())
     except FileNotFoundError:
         if used:
-            raise DataError(f"{folder}: has checkpoints, but no {SETTINGS}: choose another folder") from None
+            raise DataError(f"{folder}: has {what.partition(' ')[0]}, but no {name}: choose another folder") from None
         write_atomically(path, json.dumps(wanted, indent=1) + "\n")
         return
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read: {error}") from None
     if known != wanted:
-        raise DataError(
-            f"{folder}: has checkpoints of another training ({differing(known, wanted)}): choose another folder"
-        )
+        raise DataError(f"{folder}: has {what} ({differing(known, wanted)}): choose another folder")
 
 
 def _progress(folder: Path, last: Path, state: dict[str, Any], *, patience: int) -> Progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -12,10 +12,30 @@ from gainful.errors import GainfulError, check_choice
 Kind = Literal["features", "text"]
 Cut = Literal["threshold", "none", "bayes"]
 Precision = Literal["mixed", "float32", "bfloat16"]
-Loss = Literal["bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce", "softmax", "ranknet"]
-# Those that text and features share, and all.
+Loss = Literal[
+    "bce",
+    "mse",
+    "ordinal",
+    "weighted-ordinal",
+    "lambdarank",
+    "lambdarank+bce",
+    "softmax",
+    "ranknet",
+    "lightgbm-binary",
+    "lightgbm-regression",
+    "lightgbm-lambdarank",
+    "lightgbm-xendcg",
+]
+# Those that text and features share, and those that text can be learnt by.
 SHARED_LOSSES: tuple[Loss, ...] = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 LOSSES: tuple[Loss, ...] = (*SHARED_LOSSES, "softmax", "ranknet")
+# LightGBM's own objectives, to compare with: what it calls them.
+OWN_LOSSES: dict[Loss, str] = {
+    "lightgbm-binary": "binary",
+    "lightgbm-regression": "regression",
+    "lightgbm-lambdarank": "lambdarank",
+    "lightgbm-xendcg": "rank_xendcg",
+}
 
 # What holds where nothing is said, and with that what each kind knows.
 _DEFAULTS: dict[Kind, dict[str, Any]] = {
@@ -24,9 +44,14 @@ _DEFAULTS: dict[Kind, dict[str, Any]] = {
         **{"batch_size": 16, "max_docs": 3, "max_length": 256, "device": None, "accumulate": 1},
         **{"lora": None, "precision": "mixed", "recompute": False},
     },
-    "features": {"learning_rate": 0.05, "patience": 50, "gamma": 1.0, "rounds": 500, "leaves": 31},
+    "features": {
+        **{"learning_rate": 0.05, "patience": 50, "gamma": 1.0, "rounds": 500, "leaves": 31},
+        **{"threads": 1, "categorical": None, "parameters": None},
+    },
 }
-_AT_LEAST = dict.fromkeys(("patience", "epochs", "batch_size", "max_docs", "rounds", "accumulate", "lora"), 1)
+_AT_LEAST = dict.fromkeys(
+    ("patience", "epochs", "batch_size", "max_docs", "rounds", "accumulate", "lora", "threads"), 1
+)
 _AT_LEAST |= {"max_length": 8, "leaves": 2, "gamma": 0}
 
 
@@ -70,6 +95,12 @@ class Settings:
         Features: at most so many rounds of boosting: 500.
     leaves
         Features: of a tree: 31.
+    threads
+        Features: how many work on one training: 1.
+    categorical
+        Features: those whose numbers are names (whole numbers from 0).
+    parameters
+        Features: other parameters of LightGBM, such as "min_data_in_leaf=50,lambda_l2=1".
     """
 
     learning_rate: float | None = None
@@ -87,10 +118,13 @@ class Settings:
     recompute: bool | None = None
     rounds: int | None = None
     leaves: int | None = None
+    threads: int | None = None
+    categorical: Sequence[str] | None = None
+    parameters: Mapping[str, Any] | str | None = None
 
     def of(self, kind: Kind) -> dict[str, Any]:
         """What holds for one kind of examples; what only the other kind knows is refused."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
+        given = {name: value for name, value in asdict(self).items() if value not in (None, (), [])}
         for name in given:
             if name not in _DEFAULTS[kind]:
                 other = "features" if kind == "text" else "text"
@@ -108,7 +142,33 @@ class Settings:
                 raise GainfulError(
                     "precision bfloat16: needs lora; all weights cannot be trained in it, as small steps would be lost"
                 )
+        if known.get("categorical") is not None:
+            known["categorical"] = list(known["categorical"])
+        if known.get("parameters") is not None:
+            known["parameters"] = _parsed(known["parameters"])
         return known
+
+
+def _parsed(parameters: Mapping[str, Any] | str) -> dict[str, Any]:
+    """By name; as text, name=value with commas between."""
+    if not isinstance(parameters, str):
+        return dict(parameters)
+    found = {}
+    for pair in parameters.split(","):
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not (name and equals and value):
+            raise GainfulError(f"parameters: expected name=value pairs such as lambda_l2=1, got {pair!r}")
+        found[name] = value
+    return found
+
+
+def check_loss(loss: str, kind: Kind | None = None) -> None:
+    """Refuse what is no loss, or none for this kind of examples."""
+    check_choice("loss", loss, get_args(Loss))
+    known = {"text": LOSSES, "features": (*SHARED_LOSSES, *OWN_LOSSES)}
+    if kind is not None and loss not in known[kind]:
+        other = "features" if kind == "text" else "text"
+        raise GainfulError(f"loss {loss}: is for {other}, and the examples are {kind}")
 
 
 def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from gainful.errors import DataError, GainfulError, GainfulWarning
 from gainful.ltrf.bayes import Calibration
 from gainful.ltrf.data import SPLIT, Examples, read_examples
 from gainful.ltrf.ranker import FRanker, Model, training_settings
-from gainful.ltrf.settings import SHARED_LOSSES, Settings
+from gainful.ltrf.settings import Settings, check_loss
 from gainful.ltrf.targets import Loss, Scale, read_scale
 from gainful.ltrf.validation import Validation
 from gainful.tune import threshold as thresholds
@@ -40,8 +40,45 @@ class Splits(NamedTuple):
     scale: Scale
 
 
+class Parts(NamedTuple):
+    """What was given: what to learn from, and queries to validate and to test, unless these are to be split off."""
+
+    data: Examples
+    validation: Examples | None
+    test: Examples | None
+    scale: Scale | None  # None: that of the labels that are learnt from
+
+    def split(self, seed: int, *, need_test: bool = False) -> Splits:
+        """At random, where a part is missing; `need_test` also where validation queries are given."""
+        examples, held, unseen, scale = self
+        learnt, chosen, last = SPLIT
+        if held is None and unseen is None:
+            examples, held, unseen = examples.split(SPLIT, seed=seed)
+        elif held is None:
+            examples, held = examples.split((learnt / (learnt + chosen), chosen / (learnt + chosen)), seed=seed)
+        elif unseen is None and need_test:
+            examples, unseen = examples.split((1.0 - last, last), seed=seed)
+        return checked(Splits(examples, held, unseen, scale or read_scale(None, examples.labels)))
+
+    def fold(self, seed: int, number: int, folds: int) -> Splits:
+        """One fold of the queries to test, from 0; the others are split into those to learn from and to validate."""
+        queries = np.array(self.data.queries, dtype=object)
+        np.random.default_rng(seed).shuffle(queries)
+        each = np.array_split(queries, folds)
+        rest = np.concatenate([*each[number + 1 :], *each[:number]])
+        share = SPLIT[1] / (SPLIT[0] + SPLIT[1])
+        edge = max(1, round(share * len(rest)))
+        train, held, unseen = (self.data.only(some.tolist()) for some in (rest[edge:], rest[:edge], each[number]))
+        return checked(Splits(train, held, unseen, self.scale or read_scale(None, self.data.labels)))
+
+
 def prepare(data: Any, validation: Any, test: Any, given: Mapping[str, Any], *, need_test: bool = False) -> Splits:
     """Read, split and check all before a training; `need_test` also where validation queries are given."""
+    return read_parts(data, validation, test, given).split(given["seed"], need_test=need_test)
+
+
+def read_parts(data: Any, validation: Any, test: Any, given: Mapping[str, Any]) -> Parts:
+    """Read and check what a training is given."""
     seed = given["seed"]
     if given["cutoff"] < 1:
         raise GainfulError(f"cutoff: expected at least 1, got {given['cutoff']}")
@@ -51,21 +88,20 @@ def prepare(data: Any, validation: Any, test: Any, given: Mapping[str, Any], *, 
     held = None if validation is None else read_examples(validation)
     unseen = None if test is None else read_examples(test)
     _check_apart({"data": examples, "validation": held, "test": unseen})
-    learnt, chosen, last = SPLIT
-    if held is None and unseen is None:
-        examples, held, unseen = examples.split(SPLIT, seed=seed)
-    elif held is None:
-        examples, held = examples.split((learnt / (learnt + chosen), chosen / (learnt + chosen)), seed=seed)
-    elif unseen is None and need_test:
-        examples, unseen = examples.split((1.0 - last, last), seed=seed)
-    scale = read_scale(given["gains"], examples.labels)
-    for part in (examples, held, unseen):
+    return Parts(
+        examples, held, unseen, None if given["gains"] is None else read_scale(given["gains"], examples.labels)
+    )
+
+
+def checked(splits: Splits) -> Splits:
+    """Refuse parts of different kinds, and labels without a gain."""
+    for part in (splits.train, splits.validation, splits.test):
         if part is None:
             continue
-        part.check(scale)
-        if part.kind != examples.kind:
-            raise DataError(f"{part.name}: expected {examples.kind}, as in {examples.name}, got {part.kind}")
-    return Splits(examples, held, unseen, scale)
+        part.check(splits.scale)
+        if part.kind != splits.train.kind:
+            raise DataError(f"{part.name}: expected {splits.train.kind}, as in {splits.train.name}, got {part.kind}")
+    return splits
 
 
 def _check_apart(given: Mapping[str, Examples | None]) -> None:
@@ -96,6 +132,7 @@ def train_on(
 ) -> FRanker:
     """Train on splits that are ready; for the rest see `train`."""
     kind, scale = splits.train.kind, splits.scale
+    check_loss(loss, kind)
     # What chose the epoch cannot promise anything about other queries: the threshold then gets queries of its own.
     check_risk(risk, risk_confidence)
     selection, validation = (splits.validation,) * 2 if risk is None else _halves(splits, risk, risk_confidence, seed)
@@ -112,8 +149,6 @@ def train_on(
     else:
         from gainful.ltrf.features import train_features
 
-        if loss not in SHARED_LOSSES:
-            raise GainfulError(f"loss {loss}: is for text, and the examples are features")
         if checkpoints is not None:
             raise GainfulError("checkpoints: is for text; training on features takes seconds, and starts anew")
         model, rounds = train_features(splits.train, selection, loss, scale, **how)

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ import gainful as gf
 import planted as world
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf.features import train_features
-from gainful.ltrf.settings import SHARED_LOSSES
+from gainful.ltrf.settings import SHARED_LOSSES, Loss
 
 pytest.importorskip("lightgbm")
 
@@ -54,6 +55,39 @@ class TestLearns:
         shuffled = test.select("query_id", "doc_id", score=pl.Series(np.random.default_rng(0).random(test.height)))
         chance = gf.evaluate(judgments(test), [shuffled], MEASURE).summary()[0, 0]
         assert found.test["nDCGf@3"] > chance + 0.1
+
+    @pytest.mark.parametrize("loss", ["bce", "mse", "ordinal"])
+    def test_starts_at_the_best_constant(self, frames, loss):
+        """Trees that hardly learn give the log-odds or the mean, in which every query counts alike."""
+        settings = gf.ltrf.Settings(rounds=1, learning_rate=1e-9)
+        found = gf.ltrf.train(frames[0], validation=frames[1], loss=loss, gains=world.GAINS, settings=settings)
+        weight = (
+            1 / frames[0].group_by("query_id").len().height / frames[0].select(pl.len().over("query_id")).to_series()
+        )
+        gain = frames[0]["label"].replace_strict(world.GAINS)
+        odds = [np.average(gain > worth, weights=weight) for worth in ([-10, 0, 1] if loss == "ordinal" else [0])]
+        expected = [np.average(gain, weights=weight)] if loss == "mse" else [math.log(p / (1 - p)) for p in odds]
+        outputs = found.model.outputs(gf.ltrf.read_examples(frames[2])).reshape(frames[2].height, -1)
+        assert outputs[0].tolist() == pytest.approx(expected, rel=0.01)
+        assert outputs[-1].tolist() == pytest.approx(outputs[0].tolist(), abs=1e-6)
+
+    def test_lightgbm_is_open(self, frames, tmp_path):
+        """Parameters reach it, threads change nothing, categories are asked for equality, names are in its file."""
+        train = frames[0].rename({"other": "a, b"}).with_columns(kind=pl.col("label").replace({-2: 3, 0: 1, 1: 0}))
+        validation = frames[1].rename({"other": "a, b"}).with_columns(kind=pl.col("label").replace({-2: 3, 0: 1, 1: 0}))
+        given = {"categorical": ["kind"], "parameters": "lambda_l2=2.5,min_data_per_group=1,cat_smooth=0"}
+        rankers = [
+            gf.ltrf.train(train, validation=validation, settings=gf.ltrf.Settings(rounds=5, threads=threads, **given))
+            for threads in (1, 2)
+        ]
+        rankers[0].save(tmp_path / "saved")
+        text = (tmp_path / "saved" / "model.txt").read_text()
+        assert "feature_names=signal a__b another kind\n" in text
+        assert "[lambda_l2: 2.5]" in text
+        assert "num_cat=1" in text
+        assert np.array_equal(*(ranker.score(validation) for ranker in rankers))
+        loaded = gf.ltrf.FRanker.load(tmp_path / "saved")
+        assert np.array_equal(loaded.score(validation), rankers[0].score(validation))
 
     def test_validation_value_is_what_evaluate_gives(self, ranker, frames):
         value = gf.evaluate(judgments(frames[1]), [ranker.rank(frames[1])], MEASURE).summary()[0, 0]
@@ -294,8 +328,16 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"loss": "ordnal"}, "loss: expected one of bce, mse, ordinal, weighted-ordinal, lambdarank, "
-             "lambdarank+bce, softmax, ranknet, got 'ordnal'. Did you mean 'ordinal'?"),
+            ({"loss": "ordnal"}, f"loss: expected one of {', '.join(get_args(Loss))}, got 'ordnal'. Did you mean "
+             "'ordinal'?"),
+            ({"settings": gf.ltrf.Settings(parameters="max_binn=63")}, "parameters: LightGBM knows none called "
+             "'max_binn'. Did you mean 'max_bin'?"),
+            ({"settings": gf.ltrf.Settings(parameters={"eta": 0.1})}, "parameters: eta cannot be set here: say "
+             "learning_rate"),
+            ({"settings": gf.ltrf.Settings(parameters="max_bin")}, "parameters: expected name=value pairs such as "
+             "lambda_l2=1, got 'max_bin'"),
+            ({"settings": gf.ltrf.Settings(categorical=["colour"])}, "categorical: expected one of signal, other, "
+             "another, got 'colour'."),
             ({"gains": {0: 0, 1: 1}}, "examples: expected labels 0, 1, got -2, 2: give every label a gain"),
             ({"gains": "1=2"}, "gains: expected label:gain pairs such as {-2:-10,0:0,1:1}, got '1=2'"),
             ({"gains": "1:2,1.0:3"}, "gains: expected every label once, got 1 twice in '1:2,1.0:3'"),
