@@ -240,6 +240,15 @@ def judged(ranking, pool, *, cutoff, **_) -> Score:
     return sum(map(is_judged, shown)) / len(shown) if shown else None
 
 
+def hole(ranking, pool, *, cutoff, **_) -> Score:
+    return sum(not is_judged(label) for label in ranking[:cutoff]) / cutoff
+
+
+def r_cap(ranking, pool, *, cutoff, rel, **_) -> Score:
+    total = relevant(pool, rel)
+    return relevant(ranking[:cutoff], rel) / min(total, cutoff) if total else None
+
+
 def num_ret(ranking, pool, *, cutoff, **_) -> Score:
     return len(ranking[:cutoff])
 
@@ -379,9 +388,9 @@ def rbp_residual(ranking, pool, *, cutoff, p, **_) -> Score:
 # Filtering
 
 
-def forbidden(ranking, pool, *, cutoff, **_) -> Score:
+def forbidden(ranking, pool, *, cutoff, below, **_) -> Score:
     shown = ranking[:cutoff]
-    return sum(is_judged(label) and label < 0 for label in shown) / len(shown) if shown else 0.0
+    return sum(is_judged(label) and label < below for label in shown) / len(shown) if shown else 0.0
 
 
 def filtered_good(ranking, pool, *, rel, **_) -> Score:
@@ -407,6 +416,7 @@ REFERENCE: dict[str, Callable[..., Score]] = {
     "nDCG": ndcg,
     "P": p,
     "R": r,
+    "Rcap": r_cap,
     "F": f,
     "Rprec": rprec,
     "RR": rr,
@@ -418,6 +428,7 @@ REFERENCE: dict[str, Callable[..., Score]] = {
     "SetR": set_r,
     "SetF": set_f,
     "Judged": judged,
+    "Hole": hole,
     "NumRet": num_ret,
     "NumRel": num_rel,
     "NumRelRet": num_rel_ret,

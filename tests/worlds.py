@@ -134,6 +134,7 @@ def values_of(name: str, kind: Kind) -> st.SearchStrategy[Any]:
     return {
         "cutoff": st.sampled_from((0.0, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)),  # of iP: a recall level
         "rel": st.sampled_from((1.0, 2.0, 0.5, 3.0, 0.0, -1.0, 0.1)),
+        "below": st.sampled_from((0.0, 1.0, -1.0, 0.5)),
         "base": st.sampled_from((2.0, 3.0, 10.0, 2.5, 1.1)),
         "beta": st.sampled_from((1.0, 0.5, 2.0)),
         "p": st.sampled_from((0.8, 0.5, 0.95, 0.1)),

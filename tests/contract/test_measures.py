@@ -34,6 +34,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "P": ("P@1", "P@4", "P(rel=2)@3"),
     "R": ("R@1", "R@4", "R(rel=2)@3"),
+    "Rcap": ("Rcap@1", "Rcap@4", "Rcap(rel=2)@3"),
     "F": ("F@3", "F(rel=2, beta=0.5)@4"),
     "Rprec": ("Rprec", "Rprec(rel=2)"),
     "RR": ("RR", "RR@2", "RR(rel=2)"),
@@ -45,6 +46,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "SetR": ("SetR",),
     "SetF": ("SetF", "SetF(beta=2)"),
     "Judged": ("Judged@3",),
+    "Hole": ("Hole@3", "Hole@8"),
     "NumRet": ("NumRet", "NumRet@2"),
     "NumRel": ("NumRel",),
     "NumRelRet": ("NumRelRet", "NumRelRet@2"),
@@ -58,14 +60,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "nERR": ("nERR", "nERR@3"),
     "RBP": ("RBP", "RBP@3", "RBP(p=0.5, rel=2)"),
     "RBPres": ("RBPres", "RBPres(p=0.5)@3"),
-    "Forbidden": ("Forbidden", "Forbidden@3"),
+    "Forbidden": ("Forbidden", "Forbidden@3", "Forbidden(below=1)@3"),
     "FilteredGood": ("FilteredGood", "FilteredGood(rel=2)"),
     "Empty": ("Empty",),
     "QWA": ("QWA", "QWA(rel=2)"),
 }
 ALL = [text for texts in EXAMPLES.values() for text in texts]
 # Their value depends on how many documents were returned, not only on where the judged ones stand.
-BY_LENGTH = {"SetP", "SetF", "NumRet", "Empty", "QWA", "Forbidden"}
+BY_LENGTH = {"SetP", "SetF", "NumRet", "Empty", "QWA", "Forbidden", "Hole"}
 # nDCGorg divides by what may be negative, and then prefers the worst ordering: why the other norms exist. A discount
 # that rises asks for the best document further down.
 UNRULY = {"nDCGorg@3", "nDCG(discount=[0.5, 1])"}

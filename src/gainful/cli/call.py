@@ -15,6 +15,7 @@ from gainful.cli.output import STDOUT, check_targets, chosen_format, emit, note,
 from gainful.engine import Dask
 from gainful.errors import DataError, GainfulError, MeasureError
 from gainful.progress import tracked_by
+from gainful.verbs.source import FileOptions
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -107,7 +108,7 @@ class Call:
             return
         runs = list(words.pop("runs"))
         refuse_measures(runs)
-        here = not {"engine", "keep_going", "include", "exclude", "recursive", "metadata"} & self.shared.keys()
+        here = not {"engine", "keep_going", *FileOptions.__annotations__, "metadata"} & self.shared.keys()
         here = here and not any(self.own.get(name) for name in ("metadata", "teams"))  # which may be in the files
         with reading(runs, here=here) as given:
             yield [*words.values(), given if runs else ()]

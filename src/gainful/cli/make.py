@@ -199,9 +199,9 @@ def _shared(accepted: Any, *, table: bool) -> Iterator[Option]:
             yield Option("workers", _shell_type(int | None, None), None, "shared")
         elif name in ("title", "metadata"):
             yield Option(name, str | None, None, "shared")
-        elif name in ("keep_going", "recursive", "hide_judgments"):
+        elif name in ("keep_going", "recursive", "hide_judgments", "ignore_identical_ids"):
             yield Option(name, _shell_type(bool, False), False, "shared")
-        elif name in ("include", "exclude"):
+        elif name in ("include", "exclude", "columns"):
             yield Option(name, _SEVERAL, (), "shared")
         elif name != "lower_is_better":
             yield Option(name, hint, getattr(Policies(), name), "shared")

@@ -185,7 +185,8 @@ def explain(call: Call, *, topic: str | None = None) -> None:
     from gainful.verbs.evaluate import evaluate
 
     qrels, run = call.files
-    scores = evaluate(qrels, read_run(run), call.own["measure"], **call.shared)
+    columns = call.shared.get("columns")
+    scores = evaluate(qrels, read_run(run, columns=columns), call.own["measure"], **call.shared)
     table = scores.worst_topics()
     output = call.shown["output"]
     match chosen_format(call.shown["format"], output):

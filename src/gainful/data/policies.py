@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Literal, TypedDict, get_args, get_type_hints
+from typing import Literal, TypeAlias, TypedDict, get_args, get_type_hints
 
 from gainful.errors import PolicyError, did_you_mean
 
@@ -14,6 +15,8 @@ Degenerate = Literal["zero", "nan", "skip", "one"]
 Duplicates = Literal["error", "first"]
 # What analyses of complete tables do about a topic that some run has no score for.
 Gaps = Literal["error", "drop"]
+# What columns of tables are called, by gainful's name for them; at the shell words such as doc_id=chunk.
+Columns: TypeAlias = Mapping[str, str | int] | Sequence[str] | None
 
 
 class PolicyOptions(TypedDict, total=False):

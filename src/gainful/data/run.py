@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -73,6 +73,10 @@ class Run:
         topics = self.frame["query_id"].n_unique()
         return f"Run({self.name!r}: {self.frame.height} documents, {topics} topics)"
 
+    def without_topics(self) -> Run:
+        """The run without documents that have the id of their topic."""
+        return replace(self, frame=_without_topics(self.frame))
+
     @property
     def topics(self) -> list[str]:
         """Topic ids in the order in which they first appear."""
@@ -110,6 +114,10 @@ class LargeRun:
     notes: tuple[Note, ...] = ()
     raw: TextFile | TextBlocks | None = None  # the same as text, if it is
 
+    def without_topics(self) -> LargeRun:
+        """The run without documents that have the id of their topic."""
+        return replace(self, chunks=lambda: map(_without_topics, self.chunks()), raw=None)
+
     def read(self) -> Run:
         """The run as a whole, in memory."""
         frames = list(self.chunks())
@@ -124,6 +132,10 @@ class UnreadRun:
     source: str  # what the user called it
     reason: str  # why it could not be read, or what it is instead
     is_run: bool = True
+
+
+def _without_topics(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.filter(pl.col("doc_id") != pl.col("query_id"))
 
 
 def check_unchanged(before: os.stat_result, file: int, where: str) -> None:

@@ -128,7 +128,7 @@ class Grouped:
 
 def groups_of(entry: Entry, number: int) -> list[Group]:
     """About `number` groups of the files of a data set, of about the same size; none if it is read by one."""
-    if entry.path is None or entry.name is not None or not is_dataset(Path(entry.path)):
+    if entry.path is None or entry.name is not None or entry.ignore_identical_ids or not is_dataset(Path(entry.path)):
         return []
     root = Path(entry.path)
     found = []
@@ -154,8 +154,8 @@ def score_group(job: Job, group: Group) -> Grouped:
     root = Path(str(group.entry.found()))
     files = [root / name for name in group.files]
     first = None if group.first is None else root / group.first
-    middle = _Middle(partial(dataset_chunks, files, root, first=first), group.run)
-    head = pl.DataFrame(schema=[] if first is None else list(dataset_columns(first, root)))
+    middle = _Middle(partial(dataset_chunks, files, root, group.entry.layout, first=first), group.run)
+    head = pl.DataFrame(schema=[] if first is None else list(dataset_columns(first, root, group.entry.layout)))
     runs = runs_of(middle, head, PACKED * sum(map(file_size, files)), group.run, str(root))
     part = score_runs(some_topics(job), [replace(run, source=run.name) for run in runs]) if runs else None
     return Grouped(part=part, keys=middle.keys(), edges=middle.edges())

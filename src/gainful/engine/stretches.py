@@ -55,7 +55,7 @@ class Stretched:
 
 def stretches_of(entry: Entry, number: int) -> list[Stretch]:
     """At most `number` stretches of a text, of the same size; none if it is read by one."""
-    if number < 2 or native is None or entry.path is None:
+    if number < 2 or native is None or entry.path is None or entry.ignore_identical_ids:
         return []
     path, name = Path(entry.path), entry.name or entry.default
     try:

@@ -22,14 +22,15 @@ from gainful import _polars as pl
 from gainful.data.run import LargeRun, TextBlocks, TextFile, check_unchanged
 from gainful.data.spill import Spill
 from gainful.errors import DataError
+from gainful.io.columns import needed_columns
 from gainful.io.compression import decompress_blocks, is_compressed, is_streamed
 from gainful.io.damage import check_parquet
 from gainful.io.files import HEAD, SEPARATORS, Format, detect
 from gainful.io.ranks import ROWS, rank_notes
 from gainful.io.records import Read, first_error, whole_records
 from gainful.io.remote import RemoteFile
-from gainful.io.tables import json_lines, needed_columns, parse, separated, to_columns
-from gainful.io.text import BOM, RUN, no_data, read_lines
+from gainful.io.tables import json_lines, parse, separated, to_columns
+from gainful.io.text import BOM, RUN, Layout, no_data, read_lines
 from gainful.results import Note
 
 # Bytes of text that are read at once, and about how many a row of a run has.
@@ -45,7 +46,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def large_runs(path: Path | RemoteFile, name: str) -> list[LargeRun] | None:
+def large_runs(path: Path | RemoteFile, name: str, layout: Layout = RUN) -> list[LargeRun] | None:
     """The runs of a large file, to be read in chunks; None for a file that is small or must be read as a whole."""
     try:
         status = path.stat()
@@ -71,8 +72,8 @@ def large_runs(path: Path | RemoteFile, name: str) -> list[LargeRun] | None:
     if form == "parquet":
         if isinstance(path, RemoteFile):
             return None
-        return runs_of(partial(parquet_chunks, path, {}), parquet_head(path, {}), size, name, str(path))
-    text = _Text(path, form, packed)
+        return runs_of(partial(parquet_chunks, path, {}, layout), parquet_head(path, {}, layout), size, name, str(path))
+    text = _Text(path, form, packed, layout)
     if form == "text":
         raw = TextBlocks(text.blocks) if packed or isinstance(path, RemoteFile) else TextFile(path)
         return [LargeRun(name, text.chunks, size, notes=rank_notes(name, None, head), raw=raw)]
@@ -111,6 +112,7 @@ class _Text:
     path: Path | RemoteFile
     form: Format
     packed: bool
+    layout: Layout
 
     def head(self) -> pl.DataFrame:
         """The first rows; none if they are no good, which is said when they are read in their turn."""
@@ -160,8 +162,8 @@ class _Text:
                 break
         if self.form == "jsonl":
             first = first.removeprefix(BOM)
-            return json_lines(first, RUN, where), chain([first], records)
-        read, begin = separated(first, SEPARATORS[self.form], RUN, where)
+            return json_lines(first, self.layout, where), chain([first], records)
+        read, begin = separated(first, SEPARATORS[self.form], self.layout, where)
         return read, chain([first[begin:]], records)
 
 
@@ -206,30 +208,32 @@ def ahead(items: Iterable[T], work: Callable[[T], U], number: int = _THREADS) ->
     return in_order()
 
 
-def parquet_columns(path: Path, constants: Mapping[str, str]) -> dict[str, str]:
+def parquet_columns(path: Path, constants: Mapping[str, str], layout: Layout) -> dict[str, str]:
     """Which columns of a Parquet file hold what; those in `constants` need not be in it."""
     names = list(parse(lambda: pl.read_parquet_schema(path), "Parquet", str(path)))
-    return needed_columns([*(name for name in constants if name not in names), *names], RUN, str(path))
+    return needed_columns([*(name for name in constants if name not in names), *names], layout, str(path))
 
 
-def parquet_head(path: Path, constants: Mapping[str, str]) -> pl.DataFrame:
+def parquet_head(path: Path, constants: Mapping[str, str], layout: Layout) -> pl.DataFrame:
     """The first rows of a Parquet file; none of one without ranks, as there is nothing to learn from them."""
-    columns = parquet_columns(path, constants)
+    columns = parquet_columns(path, constants, layout)
     if "rank" not in columns:
         return pl.DataFrame(schema=list(columns))
-    read, _ = _open_parquet(path, constants)
+    read, _ = _open_parquet(path, constants, layout)
     return read(0, ROWS)
 
 
-def parquet_chunks(path: Path, constants: Mapping[str, str]) -> Iterator[pl.DataFrame]:
+def parquet_chunks(path: Path, constants: Mapping[str, str], layout: Layout) -> Iterator[pl.DataFrame]:
     """The rows of a Parquet file, in slices: polars' own iteration over a file reads ahead of whoever is slower."""
-    read, total = _open_parquet(path, constants)
+    read, total = _open_parquet(path, constants, layout)
     step = max(CHUNK // ROW, 1)
     for _, frame in ahead(range(0, total, step), lambda start: read(start, step)):
         yield frame.result()
 
 
-def _open_parquet(path: Path, constants: Mapping[str, str]) -> tuple[Callable[[int, int], pl.DataFrame], int]:
+def _open_parquet(
+    path: Path, constants: Mapping[str, str], layout: Layout
+) -> tuple[Callable[[int, int], pl.DataFrame], int]:
     """What reads so many rows of a Parquet file from a row on, and how many there are."""
     where = str(path)
     try:
@@ -238,7 +242,7 @@ def _open_parquet(path: Path, constants: Mapping[str, str]) -> tuple[Callable[[i
                 check_parquet(content, where)
     except OSError as error:
         raise DataError(f"{where}: cannot be read: {error.strerror}") from None
-    wanted = parquet_columns(path, constants).values()
+    wanted = parquet_columns(path, constants, layout).values()
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     inside = parse(scan.collect_schema, "Parquet", where).names()
     outside = [pl.lit(constants[name]).alias(name) for name in wanted if name not in inside]
@@ -246,6 +250,6 @@ def _open_parquet(path: Path, constants: Mapping[str, str]) -> tuple[Callable[[i
 
     def read(start: int, number: int) -> pl.DataFrame:
         some = parse(rows.slice(start, number).collect, "Parquet", where)
-        return to_columns(some.with_columns(outside), RUN, where, start)
+        return to_columns(some.with_columns(outside), layout, where, start)
 
     return read, parse(lambda: scan.select(pl.len()).collect().item(), "Parquet", where)

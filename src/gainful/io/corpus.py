@@ -6,12 +6,13 @@ from pathlib import Path
 
 from gainful import _polars as pl
 from gainful.errors import DataError
+from gainful.io.columns import SPELLINGS
 from gainful.io.compression import split_compression
 from gainful.io.files import JSONL_SUFFIXES
-from gainful.io.tables import SPELLINGS, parse
+from gainful.io.tables import parse
 
-_IDS = (*SPELLINGS["doc_id"], "id", "_id", "pid")
 _TEXTS = ("text", "contents", "content", "body", "passage")
+_IDS = (*(name for name in SPELLINGS["doc_id"] if name not in _TEXTS), "id", "_id")
 
 
 def texts_of(listed: pl.DataFrame, path: Path) -> pl.DataFrame:

@@ -18,10 +18,10 @@ from gainful import _polars as pl
 from gainful.data.run import LargeRun
 from gainful.errors import DataError
 from gainful.io.chunks import PACKED, parquet_chunks, parquet_columns, parquet_head, runs_of
+from gainful.io.columns import match_columns
 from gainful.io.encoding import id_text
 from gainful.io.ranks import rank_notes
-from gainful.io.tables import match_columns
-from gainful.io.text import RUN
+from gainful.io.text import RUN, Layout
 
 _SIGNS = ("_SUCCESS", "_metadata", "_common_metadata")
 # What folders may say, and how they say that there is no value.
@@ -66,17 +66,17 @@ def natural(path: object) -> tuple[list[str | int], str]:
     return [int(part) if part.isdecimal() else part for part in parts], str(path)
 
 
-def dataset_runs(path: Path, name: str) -> list[LargeRun]:
+def dataset_runs(path: Path, name: str, layout: Layout = RUN) -> list[LargeRun]:
     """The runs of a data set, to be read in chunks; `name` is for one that the data set does not name."""
     found = []
     for run, parts in files_by_run(path).items():
         size = PACKED * sum(map(file_size, parts))
-        head = parquet_head(parts[0], _folder_values(parts[0], path))
+        head = parquet_head(parts[0], _folder_values(parts[0], path), layout)
         if run is not None:
             notes = rank_notes(run, head)
-            found.append(LargeRun(run, partial(dataset_chunks, parts, path), size, notes=notes))
+            found.append(LargeRun(run, partial(dataset_chunks, parts, path, layout), size, notes=notes))
         else:
-            chunks = partial(dataset_chunks, parts, path, first=parts[0])
+            chunks = partial(dataset_chunks, parts, path, layout, first=parts[0])
             found += runs_of(chunks, head, size, name, str(path))
     return found
 
@@ -97,21 +97,23 @@ def file_size(path: Path) -> int:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def dataset_columns(file: Path, root: Path) -> dict[str, str]:
+def dataset_columns(file: Path, root: Path, layout: Layout) -> dict[str, str]:
     """Which columns of a file hold what, those that its folders say included."""
-    return parquet_columns(file, _folder_values(file, root))
+    return parquet_columns(file, _folder_values(file, root), layout)
 
 
-def dataset_chunks(files: Sequence[Path], root: Path, *, first: Path | None = None) -> Iterator[pl.DataFrame]:
+def dataset_chunks(
+    files: Sequence[Path], root: Path, layout: Layout, *, first: Path | None = None
+) -> Iterator[pl.DataFrame]:
     """The rows of some files of a data set; its `first` tells whether a column names the runs, None if folders do."""
     kept = list(RUN.kept)
-    if first is not None and "run" in dataset_columns(first, root):
+    if first is not None and "run" in dataset_columns(first, root, layout):
         kept.append("run")
     for file in files:
-        if first is not None and ("run" in dataset_columns(file, root)) != ("run" in kept):
+        if first is not None and ("run" in dataset_columns(file, root, layout)) != ("run" in kept):
             wanted = "a column run" if "run" in kept else "no column run"
             raise DataError(f"{file}: expected {wanted}, as in {first}; write all parts of a data set alike")
-        for chunk in parquet_chunks(file, _folder_values(file, root)):
+        for chunk in parquet_chunks(file, _folder_values(file, root), layout):
             yield chunk.select(kept)  # parts may differ in columns that do not matter
 
 

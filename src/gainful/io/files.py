@@ -16,6 +16,7 @@ from weakref import WeakSet
 from gainful import _polars as pl
 from gainful.data.run import check_unchanged
 from gainful.errors import DataError, did_you_mean
+from gainful.io.columns import match_columns
 from gainful.io.compression import decompress, is_compressed, split_compression
 from gainful.io.objects import read_object
 from gainful.io.remote import RemoteFile
@@ -24,13 +25,12 @@ from gainful.io.tables import (
     ARROW_FILE,
     ARROW_STREAM,
     PARQUET,
-    match_columns,
     read_arrow,
     read_jsonl,
     read_parquet,
     read_separated,
 )
-from gainful.io.text import BOM, EMPTY, LARGE, QRELS, RUN, LargeFile, Layout, is_text, read_text
+from gainful.io.text import BOM, EMPTY, LARGE, RUN, LargeFile, Layout, is_text, read_text
 
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
@@ -40,8 +40,8 @@ STDIN = "standard input"
 
 _read_already: WeakSet[Any] = WeakSet()
 
-Format: TypeAlias = Literal["text", "csv", "tsv", "jsonl", "json", "parquet", "arrow"]
-SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
+Format: TypeAlias = Literal["text", "csv", "tsv", "semicolons", "jsonl", "json", "parquet", "arrow"]
+SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t", "semicolons": ";"}
 
 
 def detect(head: bytes, tail: bytes, path: Path | RemoteFile) -> Format:
@@ -79,7 +79,7 @@ class Content:
         if self.format is None:
             got = "nothing" if self.where == STDIN else "an empty file"
             raise DataError(f"{self.where}: expected {layout.what}, got {got}", remedy=EMPTY)
-        if self.format == "text" and layout is QRELS and is_sampled(self.data[:HEAD]):
+        if self.format == "text" and layout.judged and is_sampled(self.data[:HEAD]):
             return read_sampled(bytes(self.data), self.where)
         if self.format == "text":
             return read_text(self.data, layout, self.where)
@@ -143,7 +143,13 @@ def _separated(header: bytes, suffix: str) -> Format | None:
         names = [name.strip().strip('"') for name in header.decode("utf-8", "replace").split(separator)]
         if {"query_id", "doc_id"} <= match_columns(names, RUN).keys():
             return form
-    return next((form for form in SEPARATORS if suffix == f".{form}"), None)
+    found = {form: header.count(separator.encode()) for form, separator in SEPARATORS.items()}
+    if suffix in (".csv", ".tsv"):
+        usual: Format = "csv" if suffix == ".csv" else "tsv"
+        return max(found, key=lambda form: (found[form], form == usual))
+    # Blanks separate the fields of TREC text, if only of a line that is damaged.
+    likely: Format = "csv" if found["csv"] >= found["semicolons"] else "semicolons"
+    return likely if found[likely] >= max(2, len(header.split()) - 1) else None
 
 
 def text_file(path: Path) -> bytes | None:

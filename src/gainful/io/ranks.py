@@ -59,7 +59,8 @@ def rank_notes(name: str, frame: pl.DataFrame | None, text: bytes = b"") -> tupl
         return (Note("rank-contradicts-score", name, said, warn=True),)
     # From row to row of a topic: 1 if rank and score grow or fall together, -1 if they do not.
     same = np.fromiter(map(eq, topics[1:], topics), np.bool_, len(topics) - 1)
-    steps = np.where(same, np.nan_to_num(np.sign(np.diff(numbers))) * np.sign(np.diff(scores)), 0.0)
+    with np.errstate(over="ignore"):  # of two huge scores the sign alone counts
+        steps = np.where(same, np.nan_to_num(np.sign(np.diff(numbers))) * np.sign(np.diff(scores)), 0.0)
     topic = np.cumsum(~same)
     looked_at = np.count_nonzero(np.bincount(topic, steps != 0.0))
     contradicting = np.count_nonzero(np.bincount(topic, steps) > 0.0)

@@ -13,36 +13,40 @@ from typing import TypeAlias
 
 from gainful import _polars as pl
 from gainful._core import native
+from gainful.data.policies import Columns
 from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.run import LargeRun, RawRun, Run, TextFile, UnreadRun, check_name
 from gainful.errors import DataError, mention_keep_going
 from gainful.io.archives import Member
 from gainful.io.chunks import ahead, large_runs
+from gainful.io.columns import named_columns
 from gainful.io.dataset import dataset_runs, is_dataset
 from gainful.io.files import HEAD, Content, is_standard_input, load, standard_input, text_file, unpacked
-from gainful.io.objects import is_record, is_table, read_object
+from gainful.io.foreign import converted, is_foreign
+from gainful.io.objects import is_one_run, is_record, is_table, read_object
 from gainful.io.ranks import LOOKED_AT, rank_notes
 from gainful.io.remote import RemoteFile, is_url
-from gainful.io.sources import Found, Selection, file_name, find_files, find_remote_files, names_of
+from gainful.io.sources import Found, Selection, default_names, find_files, find_remote_files, run_name
 from gainful.io.strays import is_doubtful, stray, stray_file
-from gainful.io.text import QRELS, RUN
+from gainful.io.text import QRELS, RUN, Layout
 
 AnyRun: TypeAlias = Run | RawRun | LargeRun | UnreadRun
 
 _NONE = "expected at least one run, got none"
 _ALL = Selection()
-_NAMED = (Path, Member, RemoteFile, Content, Run, RawRun, LargeRun)
 
 
-def read_qrels(source: object) -> Qrels:
+def read_qrels(source: object, *, columns: Columns = None) -> Qrels:
     """Read relevance judgments.
 
     Parameters
     ----------
     source
         A file (TREC text, CSV, TSV, JSONL, Parquet or Arrow, also compressed), ``-`` for standard input, a dict
-        ``{topic: {doc: label}}``, a frame of polars, pandas or pyarrow, an iterable of objects with ``query_id``,
-        ``doc_id`` and ``relevance``, or `Qrels`.
+        ``{topic: {doc: label}}`` or ``{topic: [relevant doc, …]}``, a frame of polars, pandas or pyarrow, an iterable
+        of objects with ``query_id``, ``doc_id`` and ``relevance``, `Qrels`, or what another package holds judgments in.
+    columns
+        What columns of a table are called, by gainful's name for them: ``{"doc_id": "chunk"}``; a number is a place.
 
     Returns
     -------
@@ -59,26 +63,29 @@ def read_qrels(source: object) -> Qrels:
     >>> read_qrels({"301": {"FT911-1": 2, "FT911-2": 0}})
     Qrels('qrels': 2 judgments, 1 topics)
     """
-    found = judgments(source, raw=False)
+    found = judgments(source, raw=False, columns=columns)
     return found.read() if isinstance(found, RawQrels) else found
 
 
-def judgments(source: object, *, raw: bool = True) -> Qrels | RawQrels:
+def judgments(source: object, *, raw: bool = True, columns: Columns = None) -> Qrels | RawQrels:
     """What `read_qrels` reads; if `raw`, as it was given where the compiled core can read that."""
     if isinstance(source, Qrels):
         return source
     raw = raw and native is not None
+    layout = replace(QRELS, named=named_columns(columns)) if columns else QRELS
+    if is_foreign(source):
+        return Qrels(read_object(source, layout), source if isinstance(source, str) else "qrels")
     if isinstance(source, str | os.PathLike):
         content = standard_input() if is_standard_input(source) else load(_file(source))
-        rows = partial(content.frame, QRELS)
+        rows = partial(content.frame, layout)
         if raw and content.format == "text":
             return RawQrels(bytes(content.data), rows, content.where)
         return Qrels(rows(), content.where)
-    rows = partial(read_object, source, QRELS)
+    rows = partial(read_object, source, layout)
     return RawQrels(source, rows) if raw and isinstance(source, dict) else Qrels(rows())
 
 
-def read_run(source: object, *, name: str | None = None) -> Run:
+def read_run(source: object, *, name: str | None = None, columns: Columns = None) -> Run:
     """Read one run.
 
     Parameters
@@ -86,9 +93,11 @@ def read_run(source: object, *, name: str | None = None) -> Run:
     source
         A file (TREC text, CSV, TSV, JSONL, Parquet or Arrow, also compressed), ``-`` for standard input, a dict
         ``{topic: {doc: score}}`` or ``{topic: [best doc, next doc, …]}``, a frame of polars, pandas or pyarrow, an
-        iterable of objects with ``query_id``, ``doc_id`` and ``score``, or a `Run`.
+        iterable of objects with ``query_id``, ``doc_id`` and ``score``, a `Run`, or what another package holds one in.
     name
         Name of the run; by default what the column ``run`` says, or the file's name without its suffixes.
+    columns
+        See `read_qrels`.
 
     Returns
     -------
@@ -105,7 +114,7 @@ def read_run(source: object, *, name: str | None = None) -> Run:
     >>> read_run({"301": ["FT911-1", "FT911-2"]}, name="mine")
     Run('mine': 2 documents, 1 topics)
     """
-    return _whole(_read_one(source, name, raw=False))
+    return _whole(_read_one(source, name, raw=False, layout=_layout(named_columns(columns))))
 
 
 def returned(source: object) -> Run | RawRun | LargeRun:
@@ -113,11 +122,17 @@ def returned(source: object) -> Run | RawRun | LargeRun:
     return _read_one(source, None, raw=native is not None)
 
 
-def _read_one(source: object, name: str | None, *, raw: bool) -> Run | RawRun | LargeRun:
+def _layout(named: tuple[tuple[str, str], ...]) -> Layout:
+    return replace(RUN, named=named) if named else RUN
+
+
+def _read_one(source: object, name: str | None, *, raw: bool, layout: Layout = RUN) -> Run | RawRun | LargeRun:
+    if is_foreign(source):
+        ((name, source),) = ((name or own, one) for own, one in _expand(source, _ALL))
     if isinstance(source, str | os.PathLike):
         source = standard_input() if is_standard_input(source) else _file(source)
-    default = _run_name(source)
-    runs = _read_several(source, name or default, raw=raw)
+    default = run_name(source)
+    runs = _read_several(source, name or default, raw=raw, layout=layout)
     if not runs:
         raise DataError(f"{_where(source)}: expected one run, got none")
     if len(runs) > 1:
@@ -128,7 +143,7 @@ def _read_one(source: object, name: str | None, *, raw: bool) -> Run | RawRun | 
     return replace(runs[0], name=name, notes=tuple(replace(note, subject=name) for note in runs[0].notes))
 
 
-def read_runs(source: object) -> list[Run]:
+def read_runs(source: object, *, columns: Columns = None) -> list[Run]:
     """Read several runs.
 
     Parameters
@@ -136,6 +151,8 @@ def read_runs(source: object) -> list[Run]:
     source
         A folder of run files, a pattern such as ``runs/*.gz``, a file, a table with a column ``run``, a dict
         ``{name: run}``, or a list of these and of anything that `read_run` takes.
+    columns
+        See `read_qrels`.
 
     Returns
     -------
@@ -154,7 +171,7 @@ def read_runs(source: object) -> list[Run]:
     ['a', 'b']
     """
     runs: dict[str, Run] = {}
-    for run in iterate_runs(source):
+    for run in iterate_runs(entries_of(source, Selection(columns=named_columns(columns))) if columns else source):
         if isinstance(run, UnreadRun):  # what is no run and was only found beside some
             continue
         check_name(run.name, runs)
@@ -178,6 +195,8 @@ class Entry:
     default: str  # what to call its run if no name was given and it says none itself
     searched: bool = False  # whether it was found beside others; else its name was given
     stray: str | None = None  # what it is, if it was found and is no run
+    layout: Layout = RUN
+    ignore_identical_ids: bool = False  # leave out documents that have the id of their topic
 
     def __str__(self) -> str:
         known = self.path is not None or isinstance(self.source, RemoteFile)
@@ -199,16 +218,19 @@ class Entry:
         """Its runs; those of large files are still to be read, and so are, if `raw`, those for the compiled core."""
         if self.stray is not None:
             return [UnreadRun(str(self), self.stray, is_run=False)]
+        if self.ignore_identical_ids:
+            every = replace(self, ignore_identical_ids=False).read(raw=False)
+            return [run if isinstance(run, UnreadRun | RawRun) else run.without_topics() for run in every]
         source = self.found()
         if isinstance(source, Member):
             source = unpacked(source.read(), source.place)
-            if (what := stray(source.data[:HEAD], Path(source.where))) is not None:
+            if (what := stray(source.data[:HEAD], Path(source.where), self.layout)) is not None:
                 return [UnreadRun(str(self), what, is_run=False)]
-        if isinstance(source, RemoteFile) and self.searched and (what := stray_file(source)) is not None:
+        if isinstance(source, RemoteFile) and self.searched and (what := stray_file(source, self.layout)) is not None:
             return [UnreadRun(str(self), what, is_run=False)]
         if self.name is not None:
-            return [_read_one(source, self.name, raw=raw)]
-        runs = _read_several(source, self.default, raw=raw)
+            return [_read_one(source, self.name, raw=raw, layout=self.layout)]
+        runs = _read_several(source, self.default, raw=raw, layout=self.layout)
         if self.searched and is_doubtful(Path(str(self.source))):
             return [replace(run, doubtful=True) for run in runs if not isinstance(run, LargeRun)]
         return [*runs]
@@ -218,12 +240,14 @@ def entries_of(source: object, selection: Selection = _ALL) -> list[Entry]:
     """What holds the runs, file by file, as `read_runs` goes through it."""
     if isinstance(source, list) and source and all(isinstance(one, Entry) for one in source):
         return source
-    if isinstance(source, dict) and source and _is_one_run(source):  # nothing to look for, and often small
+    if isinstance(source, dict) and source and selection == _ALL and is_one_run(source):  # often small
         return [Entry(source, None, None, "run")]
     # One run of no topics, or no runs: who writes this has lost some.
     found = [] if isinstance(source, Mapping) and not source else _expand(source, selection)
     if not found:
-        raise DataError(_NONE if selection == _ALL else f"{_NONE} that the patterns admit")
+        some = selection.include or selection.exclude
+        raise DataError(f"{_NONE} that the patterns admit" if some else _NONE)
+    layout = _layout(selection.columns)
     searched = [isinstance(one, Found) and one.searched for _, one in found]
     # What gives its rows but once can neither be sent elsewhere nor be read again.
     given = [
@@ -231,15 +255,18 @@ def entries_of(source: object, selection: Selection = _ALL) -> list[Entry]:
         for name, one in found
     ]
     strays = [
-        stray_file(one) if beside and isinstance(one, Path) else None
+        stray_file(one, layout) if beside and isinstance(one, Path) else None
         for (_, one), beside in zip(given, searched, strict=True)
     ]
     if all(what is not None for what in strays):
         more = f"; none of the {len(given)} files is one" if len(given) > 1 else ""
         raise DataError(f"{given[0][1]}: expected a run, got {strays[0]}{more}")
-    defaults = _default_names([pair for pair, what in zip(given, strays, strict=True) if what is None])
+    defaults = default_names([pair for pair, what in zip(given, strays, strict=True) if what is None])
     return [
-        Entry(one, _absolute(one), name, next(defaults) if what is None else "", beside, what)
+        Entry(
+            *(one, _absolute(one), name, next(defaults) if what is None else "", beside, what),
+            *(layout, selection.ignore_identical_ids),
+        )
         for (name, one), beside, what in zip(given, searched, strays, strict=True)
     ]
 
@@ -300,12 +327,18 @@ def _expand(source: object, selection: Selection) -> list[tuple[str | None, obje
     """Runs to be read, with their names as far as they were given."""
     if is_standard_input(source):
         return [(None, standard_input())]
+    if is_foreign(source):
+        return _expand(converted(source, RUN), selection)
     if is_url(source):
         return [(None, found) for found in find_remote_files(source, selection)]
     if isinstance(source, str | os.PathLike):
         return [(None, found) for found in find_files(Path(source), selection)]
-    if isinstance(source, Mapping) and not _is_one_run(source):
-        return [(str(name), standard_input() if is_standard_input(run) else run) for name, run in source.items()]
+    if isinstance(source, Mapping) and not is_one_run(source):
+        now = [is_standard_input(run) or is_foreign(run) for run in source.values()]  # not for threads
+        return [
+            (str(name), _expand(run, _ALL)[0][1] if at_once else run)
+            for (name, run), at_once in zip(source.items(), now, strict=True)
+        ]
     if isinstance(source, Iterable) and not (
         isinstance(source, Mapping | Run | RawRun | LargeRun | bytes | bytearray) or is_table(source)
     ):
@@ -318,49 +351,16 @@ def _expand(source: object, selection: Selection) -> list[tuple[str | None, obje
     return [(None, source)]
 
 
-def _is_one_run(source: Mapping[object, object]) -> bool:
-    """Tell ``{topic: {doc: score}}`` and ``{topic: [doc, …]}`` from ``{name: run}`` by the first value that can."""
-    for value in source.values():
-        if isinstance(value, Mapping) and value:
-            return not isinstance(next(iter(value.values())), Mapping | list | tuple)
-        if isinstance(value, list | tuple) and value:
-            return not is_record(value[0])
-        if not isinstance(value, Mapping | list | tuple):
-            return False
-    return True
-
-
 def _file(source: str | os.PathLike[str]) -> Path | RemoteFile:
     return RemoteFile(source) if is_url(source) else Path(source)
 
 
-def _run_name(source: object) -> str:
-    """What to call a run that has no name, by where it came from."""
-    if isinstance(source, Path | RemoteFile):
-        return file_name(source.path if isinstance(source, RemoteFile) else source)
-    return "stdin" if isinstance(source, Content) else "run"
-
-
-def _default_names(entries: list[tuple[str | None, object]]) -> Iterator[str]:
-    """Names for runs without any; those of files are told apart by their folders where they must be."""
-    places = [source.place if isinstance(source, Member) else source for name, source in entries if name is None]
-    of_files = iter(names_of([place for place in places if isinstance(place, Path)]))
-    others = sum(name is None and not isinstance(source, _NAMED) for name, source in entries)
-    for position, (name, source) in enumerate(entries, 1):
-        if isinstance(source, Path | Member):
-            yield next(of_files) if name is None else name
-        elif others > 1 and not isinstance(source, Content | RemoteFile):
-            yield f"run{position}"
-        else:
-            yield _run_name(source)
-
-
-def _read_several(source: object, name: str, *, raw: bool) -> list[Run | RawRun | LargeRun]:
+def _read_several(source: object, name: str, *, raw: bool, layout: Layout = RUN) -> list[Run | RawRun | LargeRun]:
     """The runs in one source; `name` is for one without a column that names them."""
     if isinstance(source, Run | RawRun | LargeRun):
         return [source]
     if isinstance(source, Path):
-        large = dataset_runs(source, name) if is_dataset(source) else large_runs(source, name)
+        large = dataset_runs(source, name, layout) if is_dataset(source) else large_runs(source, name, layout)
         if large is not None:
             return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
         if raw and (head := text_file(source)) is not None:
@@ -368,20 +368,20 @@ def _read_several(source: object, name: str, *, raw: bool) -> list[Run | RawRun 
             return [RawRun(name, TextFile(source), rows, str(source), rank_notes(name, None, head[: LOOKED_AT + 1]))]
         source = load(source)
     if isinstance(source, RemoteFile):
-        large = large_runs(source, name)
+        large = large_runs(source, name, layout)
         if large is not None:
             return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
         source = load(source)
     if raw and isinstance(source, dict):
-        return [RawRun(name, source, partial(read_object, source, RUN))]
+        return [RawRun(name, source, partial(read_object, source, layout))]
     if raw and isinstance(source, Content) and source.format == "text":
         notes = rank_notes(name, None, source.data[: LOOKED_AT + 1])
         return [RawRun(name, bytes(source.data), partial(source.frame, RUN), source.where, notes)]
     if isinstance(source, Content):
         text = source.data[: LOOKED_AT + 1] if source.format == "text" else b""
-        frame, where = source.frame(RUN), source.where
+        frame, where = source.frame(layout), source.where
     else:
-        frame, text, where = read_object(source, RUN), b"", ""
+        frame, text, where = read_object(source, layout), b"", ""
     if "run" not in frame.columns or frame.is_empty():
         return [Run(frame.drop("run", strict=False), name, where, rank_notes(name, frame, text))]
     parts = frame.partition_by("run", maintain_order=True, include_key=False, as_dict=True)

@@ -5,30 +5,38 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
+from gainful.data.run import LargeRun, RawRun, Run
 from gainful.errors import DataError, setting
 from gainful.io.archives import Member, is_archive, members_of
 from gainful.io.compression import split_compression
 from gainful.io.dataset import is_dataset, natural
 from gainful.io.encoding import id_text
-from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES
+from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES, Content
 from gainful.io.remote import RemoteFile, remote_files
 
 _TEXT_SUFFIXES = (".txt", ".run", ".trec", ".res")
+_NAMED = (Path, Member, RemoteFile, Content, Run, RawRun, LargeRun)
 _FORMAT_SUFFIXES = (*_TEXT_SUFFIXES, ".csv", ".tsv", ".json", ".parquet", *ARROW_SUFFIXES, *JSONL_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which files to take; patterns are matched with a file's name, and with its path inside the folder given."""
+    """Which files to take, and how to read them.
+
+    Patterns are matched with a file's name, and with its path inside the folder given.
+    """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     recursive: bool = False
+    # What columns are called, and whether documents with the id of their topic are left out.
+    columns: tuple[tuple[str, str], ...] = ()
+    ignore_identical_ids: bool = False
 
     def takes(self, place: PurePath, root: PurePath) -> bool:
         """Whether a file that was found in `root` is wanted."""
@@ -128,3 +136,24 @@ def _with_folders(path: Path, rivals: list[Path]) -> str:
         if sum(rival.parts[-1 - depth : -1] == folders for rival in rivals) == 1:
             return "/".join((*folders, file_name(path)))
     return file_name(path)
+
+
+def run_name(source: object) -> str:
+    """What to call a run that has no name, by where it came from."""
+    if isinstance(source, Path | RemoteFile):
+        return file_name(source.path if isinstance(source, RemoteFile) else source)
+    return "stdin" if isinstance(source, Content) else "run"
+
+
+def default_names(entries: list[tuple[str | None, object]]) -> Iterator[str]:
+    """Names for runs without any; those of files are told apart by their folders where they must be."""
+    places = [source.place if isinstance(source, Member) else source for name, source in entries if name is None]
+    of_files = iter(names_of([place for place in places if isinstance(place, Path)]))
+    others = sum(name is None and not isinstance(source, _NAMED) for name, source in entries)
+    for position, (name, source) in enumerate(entries, 1):
+        if isinstance(source, Path | Member):
+            yield next(of_files) if name is None else name
+        elif others > 1 and not isinstance(source, Content | RemoteFile):
+            yield f"run{position}"
+        else:
+            yield run_name(source)

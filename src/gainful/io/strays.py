@@ -12,13 +12,14 @@ from pathlib import Path, PurePath
 
 from gainful import _polars as pl
 from gainful.errors import DataError
+from gainful.io.columns import match_columns
 from gainful.io.compression import decompress_blocks, is_compressed, split_compression
 from gainful.io.dataset import is_dataset
 from gainful.io.files import HEAD, SEPARATORS, detect
 from gainful.io.objects import is_record
 from gainful.io.remote import RemoteFile
-from gainful.io.tables import ARROW_FILE, PARQUET, match_columns
-from gainful.io.text import BOM, QRELS, RUN, is_text
+from gainful.io.tables import ARROW_FILE, PARQUET
+from gainful.io.text import BOM, QRELS, RUN, Layout, is_text
 
 _MAGIC = {
     b"\x89PNG": "a PNG image",
@@ -55,11 +56,11 @@ _LINES, _SHARE = 100, 0.25
 _FIELDS = range(5, 13)
 
 
-def stray_file(path: Path | RemoteFile) -> str | None:
+def stray_file(path: Path | RemoteFile, layout: Layout = RUN) -> str | None:
     """What a file is that is no run, such as 'a PNG image'; None for a run, and for what its reader must refuse."""
     if isinstance(path, Path) and is_dataset(path):
         return None
-    return stray(first_bytes(path), path if isinstance(path, Path) else path.path)
+    return stray(first_bytes(path), path if isinstance(path, Path) else path.path, layout)
 
 
 def first_bytes(path: Path | RemoteFile) -> bytes:
@@ -72,14 +73,14 @@ def first_bytes(path: Path | RemoteFile) -> bytes:
         return b""
 
 
-def stray(head: bytes, path: PurePath) -> str | None:
+def stray(head: bytes, path: PurePath, layout: Layout = RUN) -> str | None:
     """The same, of the first `HEAD` bytes of a file, or all of a shorter one, unpacked."""
     base = split_compression(path)[0]
     suffix = base.suffix.lower()
     if not head.strip():
         return None
     if head[:8] == ARROW_FILE or head[:4] == PARQUET:
-        return _other_table(path) if head[:4] == PARQUET else None
+        return _other_table(path, layout) if head[:4] == PARQUET else None
     found = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)
     if found is not None:
         return found
@@ -99,8 +100,8 @@ def stray(head: bytes, path: PurePath) -> str | None:
     if form == "json":
         return _other_json(head, base.name)
     if form in SEPARATORS:
-        return _other_columns(lines[0].decode("utf-8", "replace").split(SEPARATORS[form]))
-    return _other_record(lines[0]) if form == "jsonl" else _other_text(lines)
+        return _other_columns(lines[0].decode("utf-8", "replace").split(SEPARATORS[form]), layout)
+    return _other_record(lines[0], layout) if form == "jsonl" else _other_text(lines)
 
 
 def is_doubtful(path: PurePath) -> bool:
@@ -159,23 +160,23 @@ def _other_json(head: bytes, name: str) -> str | None:
     return None if inside and 2 * len(ranked) > len(inside) else "settings"
 
 
-def _other_record(line: bytes) -> str | None:
+def _other_record(line: bytes, layout: Layout) -> str | None:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return _other_columns(list(record)) if isinstance(record, dict) else "JSON of something else"
+    return _other_columns(list(record), layout) if isinstance(record, dict) else "JSON of something else"
 
 
-def _other_table(path: PurePath) -> str | None:
+def _other_table(path: PurePath, layout: Layout) -> str | None:
     try:
-        return _other_columns(list(pl.read_parquet_schema(Path(path))))
+        return _other_columns(list(pl.read_parquet_schema(Path(path))), layout)
     except (pl.exceptions.PolarsError, OSError):
         return None
 
 
-def _other_columns(names: list[str]) -> str | None:
-    known = match_columns([name.strip().strip('"') for name in names], RUN)
+def _other_columns(names: list[str], layout: Layout) -> str | None:
+    known = match_columns([name.strip().strip('"') for name in names], layout)
     if {"query_id", "doc_id"} <= known.keys():
         qrels = match_columns([name.strip().strip('"') for name in names], QRELS)
         return "qrels" if "score" not in known and "rank" not in known and "relevance" in qrels else None

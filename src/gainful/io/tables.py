@@ -11,65 +11,25 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from gainful import _polars as pl
 from gainful.errors import DataError
+from gainful.io.columns import IDS, added_header, needed_columns
 from gainful.io.damage import check_arrow, check_parquet
 from gainful.io.encoding import decode, to_utf8
 from gainful.io.records import Read, first_error, first_record
-from gainful.io.text import BOM, QRELS, Layout, shorten
+from gainful.io.text import BOM, Layout, shorten
 
-# The first that is there counts: PyTerrier's frames have its own "docid" beside the "docno" that was judged.
-SPELLINGS = {
-    "query_id": ("query_id", "qid", "q_id", "topic", "topic_id"),
-    "doc_id": ("doc_id", "docno", "corpus_id", "document", "document_id", "docid"),
-    "relevance": ("relevance", "label", "rel"),
-    "score": ("score", "sim"),
-    "rank": ("rank",),
-    "run": ("run", "run_id", "run_name", "system"),
-    "iteration": ("iteration", "iter"),
-    "stratum": ("stratum",),
-    "inclusion": ("inclusion", "inclusion_probability"),
-}
 TEXT_COLUMNS = ("query_id", "doc_id", "run", "iteration", "stratum")
 PARQUET = b"PAR1"
 ARROW_FILE = b"ARROW1\0\0"
 ARROW_STREAM = b"\xff\xff\xff\xff"
 
-_IDS = ("query_id", "doc_id")
+# Beyond it, floats are not told apart from their neighbours.
+_LARGEST_WHOLE = 2**53
 T = TypeVar("T")
-
-
-def match_columns(names: Sequence[str], layout: Layout) -> dict[str, str]:
-    """Which of these columns holds what: gainful's name → the name found."""
-    plain = {name.strip().lower().replace("-", "_"): name for name in reversed(names)}
-    optional = ("iteration", "stratum", "inclusion") if layout is QRELS else ("rank", "run")
-    found = {}
-    for column in (*_IDS, layout.value, *optional):
-        spelling = next((spelling for spelling in SPELLINGS[column] if spelling in plain), None)
-        if spelling is not None:
-            found[column] = plain[spelling]
-    # BEIR calls the labels scores; elsewhere a score means that this is a run.
-    if layout is QRELS and "relevance" not in found and "score" in plain and "corpus_id" in plain:
-        found["relevance"] = plain["score"]
-    return found
-
-
-def needed_columns(names: Sequence[str], layout: Layout, where: str) -> dict[str, str]:
-    """What `match_columns` found, if that is enough."""
-    found = match_columns(names, layout)
-    if all(column in found for column in _IDS) and (layout.value in found or "rank" in found):
-        return found
-    wanted = ", ".join((*_IDS, layout.value))
-    message = f"{where}: expected columns {wanted} (or their other spellings), got {', '.join(names) or 'none'}"
-    others = {name.strip().lower() for name in names}
-    if layout is QRELS and others & {*SPELLINGS["score"], *SPELLINGS["rank"]}:
-        message += ". It looks like a run; give qrels first"
-    elif layout is not QRELS and others & {*SPELLINGS["relevance"]}:
-        message += ". It looks like qrels; give qrels first"
-    raise DataError(message)
 
 
 class _CellError(Exception):
@@ -101,11 +61,13 @@ def to_columns(table: pl.DataFrame, layout: Layout, where: str, before: int = 0)
         raise DataError(f"{where}, row {before + first.row}: {first}")
     if "rank" in columns:
         columns.setdefault("score", -columns["rank"].cast(pl.Float64).alias("score"))
-    order = [*_IDS, layout.value, *(column for column in columns if column not in (*_IDS, layout.value))]
+    order = [*IDS, layout.value, *(column for column in columns if column not in (*IDS, layout.value))]
     return pl.DataFrame({column: columns[column] for column in order})
 
 
 def _to_text(values: pl.Series, where: str) -> pl.Series:
+    if values.dtype.is_float() and _are_whole(values):  # ids that a table with gaps has made numbers of
+        values = values.cast(pl.Int64)
     dtype = values.dtype
     if not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Null)):
         raise DataError(f"{where}: expected strings or integers in column {values.name!r}, got {dtype}")
@@ -118,8 +80,14 @@ def _to_text(values: pl.Series, where: str) -> pl.Series:
     return text
 
 
+def _are_whole(values: pl.Series) -> bool:
+    return bool(((values % 1 == 0) & (values.abs() < _LARGEST_WHOLE)).fill_null(value=True).all())
+
+
 def _to_numbers(values: pl.Series, layout: Layout, where: str) -> pl.Series:
     what = layout.value_field if values.name == layout.value else values.name
+    if values.dtype == pl.Boolean and what == "label":
+        values = values.cast(pl.Float64)
     if not (values.dtype.is_numeric() or values.dtype in (pl.String, pl.Null)):
         raise DataError(f"{where}: expected numbers in column {values.name!r}, got {values.dtype}")
     numbers = values.cast(pl.Float64, strict=False)
@@ -169,15 +137,18 @@ def _read_csv(
 def separated(start: bytes, separator: str, layout: Layout, where: str) -> tuple[Read, int]:
     """What reads the rows of CSV or TSV that begins with this, and where they begin; lines count from there on."""
     header = start[: first_record(start)]
+    if added := added_header(header, separator, layout):
+        begin = len(BOM) if start.startswith(BOM) else 0
+        return lambda data, lines, rows: _read_csv(added + data, separator, layout, where, lines - 1, rows), begin
     return lambda data, *before: _read_csv(header + data, separator, layout, where, *before), len(header)
 
 
 def read_separated(data: bytes, separator: str, layout: Layout, where: str) -> pl.DataFrame:
-    """CSV or TSV with a header line."""
+    """CSV or TSV, with a header line or without."""
+    read, begin = separated(data, separator, layout, where)
     try:
-        return _read_csv(data, separator, layout, where)
+        return read(data[begin:], 0, 0)
     except DataError as error:
-        read, begin = separated(data, separator, layout, where)
         raise first_error(read, data[begin:], quotes=True) or error from None
 
 

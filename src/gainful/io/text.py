@@ -95,6 +95,12 @@ class Layout:
     fields: tuple[str, ...]
     columns: tuple[str, ...]
     value: str
+    named: tuple[tuple[str, str], ...] = ()  # what the reader calls columns of a table, by gainful's name for them
+
+    @property
+    def judged(self) -> bool:
+        """Whether these are judgments; else it is a run."""
+        return self.value == "relevance"
 
     @property
     def kept(self) -> tuple[str, str, str]:

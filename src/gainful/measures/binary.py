@@ -105,6 +105,15 @@ def recall(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
     return ratio(relevant_shown(rankings, rel, cutoff), relevant_in_pool(rankings, rel))
 
 
+@measure("Rcap", expected=True, cite="thakur2021")
+def capped_recall(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
+    """Capped recall: the share of the relevant documents that the first k could hold that is found there.
+
+    Rcap@k = (relevant in the first k)/min(k, R), with R the relevant documents of the pool. Undefined if R = 0.
+    """
+    return ratio(relevant_shown(rankings, rel, cutoff), np.minimum(relevant_in_pool(rankings, rel), cutoff))
+
+
 @measure("F", expected=True, cite="vanrijsbergen1979")
 def f_measure(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0, beta: Beta = 1.0) -> FloatArray:
     """F-measure of precision and recall after k documents.

@@ -47,6 +47,9 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
     # ir_measures
     "iprec": ("iP", {}),
     "mrr": ("RR", {}),
+    # BEIR and MTEB, which also write ndcg_at_10
+    "r_cap": ("Rcap", {}),
+    "accuracy": ("Success", {}),
     # ranx
     "precision": ("P", {}),
     "hit_rate": ("Success", {}),
@@ -158,7 +161,7 @@ def _parse(text: str) -> list[Measure]:
         raise MeasureError(f"expected Name(parameter=value, …)@cutoff, got {short(text)!r}")
     name, given, cutoffs = match["name"], _arguments(match["arguments"] or "()", text), match["cutoffs"]
     if not _look_up(name) and (numbered := _NUMBERED.fullmatch(name)) and cutoffs is None:
-        name, numbers = numbered["name"], numbered["number"]
+        name, numbers = numbered["name"].removesuffix("_at"), numbered["number"]
         if name.casefold() == "rbp":
             given.setdefault("p", _cutoff(numbers if "." in numbers else "." + numbers, text))
         else:

@@ -52,6 +52,7 @@ REFERENCES = {
     "liu2016": "Liu et al., SIGIR 2016.",
     "moffat2008": "Moffat & Zobel, ACM TOIS 27(1), 2008.",
     "robertson2006": "Robertson, CIKM 2006.",
+    "thakur2021": "Thakur et al., BEIR, NeurIPS Datasets and Benchmarks, 2021.",
     "trec_eval": "Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005.",
     "vanrijsbergen1979": "van Rijsbergen, Information Retrieval, 1979.",
     "yilmaz2006": "Yilmaz & Aslam, CIKM 2006.",

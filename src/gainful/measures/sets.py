@@ -50,6 +50,18 @@ def judged(rankings: Rankings, *, cutoff: Depth) -> FloatArray:
     return ratio(rankings.sum((rankings.grade >= 0) * rankings.weights(places)), shown(rankings, cutoff))
 
 
+@measure("Hole", higher="neither", expected=True, cite="thakur2021")
+def hole(rankings: Rankings, *, cutoff: Depth) -> FloatArray:
+    """The share of the first k places that hold a document without a judgment for the topic.
+
+    Hole@k = (unjudged in the first k)/k. Never undefined. BEIR's counts only documents that no topic has judged: the
+    two are equal where no document is judged for one topic and returned for another.
+    """
+    places = np.ones(min(cutoff, depth(rankings)))
+    found = rankings.sum((rankings.grade >= 0) * rankings.weights(places))
+    return (shown(rankings, cutoff) - found) / cutoff
+
+
 @measure("NumRet", higher="neither", bounds=None, summary="sum", expected=True, cite="trec_eval")
 def number_retrieved(rankings: Rankings, *, cutoff: Cutoff = None) -> FloatArray:
     """The number of documents returned (up to k); summed over topics. Never undefined."""
@@ -75,13 +87,14 @@ def number_of_topics(rankings: Rankings) -> FloatArray:
 
 
 @measure("Forbidden", higher="worse", expected=True, cite="carmel2022")
-def forbidden(rankings: Rankings, *, cutoff: Cutoff = None) -> FloatArray:
-    """The share of the documents shown that are forbidden (have a negative label).
+def forbidden(rankings: Rankings, *, cutoff: Cutoff = None, below: Rel = 0.0) -> FloatArray:
+    """The share of the documents shown that are forbidden (have a negative label, or one below `below`).
 
-    Forbidden@k = (negative labels in the first k)/min(k, returned); 0 where nothing is shown. Never undefined.
+    Forbidden@k = (labels < below in the first k)/min(k, returned); 0 where nothing is shown. An unjudged document has
+    no label. Never undefined.
     """
     places = np.ones(depth(rankings) if cutoff is None else min(cutoff, depth(rankings)))
-    found = rankings.sum(rankings.of_grade(rankings.grades < 0) * rankings.weights(places))
+    found = rankings.sum(rankings.of_grade(rankings.grades < below) * rankings.weights(places))
     return found / np.maximum(shown(rankings, cutoff), 1.0)
 
 

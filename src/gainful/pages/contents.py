@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -184,6 +184,8 @@ def _command_line(given: Inputs) -> str | None:
     for name, value in given.files.items():
         word = f"--{name.replace('_', '-')}"
         values = [value] if isinstance(value, str) else value
+        if isinstance(value, Mapping):
+            values = [f"{ours}={theirs}" for ours, theirs in value.items()]
         options += [word] if value is True else [part for one in values for part in option(word, one)]
     # A file whose name looks like an option can only come after all options.
     odd = any(word.startswith("-") for word in given.sources)

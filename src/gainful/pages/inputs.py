@@ -98,7 +98,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
     if "metadata" in shown:
         shown["metadata"] = word_of(shown["metadata"])
     if known is None:
-        judged = read_qrels(qrels)
+        judged = read_qrels(qrels, columns=options.get("columns"))
         name, sources = judged.name, _words(qrels, runs)
         # What is left of the judgments when some are taken away cannot be told from condensed rankings.
         held: Any = {**options, "unjudged": "zero"}

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 from gainful.data.policies import Degenerate, Policies, Ties
 from gainful.errors import DataError, GainfulError, check_choice, setting
 from gainful.verbs.source import DEFAULT_MEASURES as DEFAULT_MEASURES
-from gainful.verbs.source import LATE_POLICIES, Measures, Options, check_options, policies_of, rankings_of, selected
+from gainful.verbs.source import (
+    LATE_POLICIES,
+    Measures,
+    Options,
+    check_options,
+    check_order,
+    policies_of,
+    rankings_of,
+    selected,
+)
 
 if TYPE_CHECKING:
     from gainful.data.rankings import FloatArray, Rankings
@@ -81,12 +90,14 @@ def evaluate(
         raise DataError("expected judgments and runs, or what `align` returns, got no runs")
     policies, keep_going = policies_of(options), options.get("keep_going", False)
     check_ties(chosen, policies.ties)
-    runs, engine = selected(runs, options), options.get("engine", "local")
+    check_order(qrels, runs)
+    runs, engine, columns = selected(runs, options), options.get("engine", "local"), options.get("columns")
     known = read_known(metadata, runs)
     with open_engine(engine) as work:
         # In the background, while the judgments are read and indexed.
         reading = iterate_runs(runs, keep_going=keep_going, raw=True) if engine == "local" else None
-        judged = read_qrels(qrels) if reading is None else judgments(qrels)  # what is sent elsewhere is read here
+        # What is sent elsewhere is read here.
+        judged = read_qrels(qrels, columns=columns) if reading is None else judgments(qrels, columns=columns)
         job = Job(qrels=judged, measures=chosen, policies=policies, keep_going=keep_going)
         part = score_all(work, job, runs) if reading is None else score_runs(job, reading)
     if not part.systems:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
-from gainful.data.policies import Policies, PolicyOptions
+from gainful.data.policies import Columns, Policies, PolicyOptions
 from gainful.engine import Engine
 from gainful.errors import DataError, GainfulError, PolicyError, did_you_mean, setting
 from gainful.results import Settings, plural
@@ -26,7 +26,7 @@ LATE_POLICIES = ("missing", "degenerate")
 
 
 class FileOptions(TypedDict, total=False):
-    """Which files runs are read from.
+    """Which files runs are read from, and how.
 
     Parameters
     ----------
@@ -35,11 +35,18 @@ class FileOptions(TypedDict, total=False):
         others. A pattern is matched with a file's name, and with its path inside the folder or archive.
     recursive
         Search the folders in folders, too.
+    columns
+        What columns of tables are called, where gainful does not know it: doc_id=chunk, say, or doc_id=2 for the second
+        column of a file without a header.
+    ignore_identical_ids
+        Leave out documents of a run that have the id of their topic, as BEIR and MTEB do.
     """
 
     include: Sequence[str]
     exclude: Sequence[str]
     recursive: bool
+    columns: Columns
+    ignore_identical_ids: bool
 
 
 class RunOptions(FileOptions, total=False):
@@ -47,7 +54,7 @@ class RunOptions(FileOptions, total=False):
 
     Parameters
     ----------
-    include, exclude, recursive
+    include, exclude, recursive, columns, ignore_identical_ids
         See `FileOptions`.
     keep_going
         Leave out runs that cannot be read, go on with the others, and name those left out at the end; a command exits
@@ -66,7 +73,7 @@ class Options(PolicyOptions, RunOptions, total=False):
         See `Policies`.
     engine
         See `Dask`; ``local``, the default, is this process.
-    keep_going, include, exclude, recursive
+    keep_going, include, exclude, recursive, columns, ignore_identical_ids
         See `RunOptions`.
     lower_is_better
         Measures in a table of scores for which lower is better, such as latency; that of a wide table is called
@@ -91,16 +98,33 @@ def selected(runs: Any, options: Mapping[str, Any]) -> Any:
 
 def selection_of(options: Mapping[str, Any]) -> Selection:
     """Which files to take."""
+    from gainful.io.columns import named_columns
     from gainful.io.sources import Selection
 
     include, exclude = (_patterns(name, options.get(name, ())) for name in _FILES[:2])
-    return Selection(include, exclude, bool(options.get("recursive")))
+    return Selection(
+        *(include, exclude, bool(options.get("recursive"))),
+        *(named_columns(options.get("columns")), bool(options.get("ignore_identical_ids"))),
+    )
 
 
 def _patterns(name: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str) or not all(isinstance(one, str) for one in given):
         raise GainfulError(f"{name}: expected a list of patterns such as ['*.txt.gz'], got {given!r}")
     return tuple(given)
+
+
+def check_order(qrels: Any, runs: Any) -> None:
+    """Warn about judgments and runs, both dicts, that look as if they were given in the wrong order."""
+    from gainful.io.objects import seem_swapped
+    from gainful.results import Note, warn
+
+    if seem_swapped(qrels, runs):
+        text = (
+            "The labels of these judgments are fractions, and the scores of the runs whole numbers: if they are in the "
+            "wrong order, give judgments first, then runs."
+        )
+        warn([Note("swapped", "qrels", text, warn=True)])
 
 
 def policies_of(options: Mapping[str, Any], **usual: Any) -> Policies:
@@ -153,6 +177,8 @@ def align(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     recursive: bool = False,
+    columns: Columns = None,
+    ignore_identical_ids: bool = False,
     **policies: Unpack[PolicyOptions],
 ) -> Rankings:
     """Join runs with judgments once, for all the functions that start from both.
@@ -170,8 +196,8 @@ def align(
         Keep the scores of all documents, judged or not, as thresholds need them; also kept if all documents are listed.
     keep_going
         Leave out runs that cannot be read, and name them in `Rankings.failed`.
-    include, exclude, recursive
-        Which files to take: see `Options`.
+    include, exclude, recursive, columns, ignore_identical_ids
+        Which files to take, and how to read them: see `Options`.
     **policies
         See `Policies`.
 
@@ -197,10 +223,13 @@ def align(
     if not documents >= 0:
         raise GainfulError(f"documents: expected a number of at least 0, got {documents}")
     chosen = Policies(**policies)
-    runs = selected(runs, {"include": include, "exclude": exclude, "recursive": recursive})
+    given = locals()
+    check_order(qrels, runs)
+    runs = selected(runs, {name: given[name] for name in _FILES})
     # In the background, while the judgments are read and indexed.
     reading = iterate_runs(runs, keep_going=keep_going, raw=documents < math.inf)
-    rankings = join(judgments(qrels), reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
+    judged = judgments(qrels, columns=columns)
+    rankings = join(judged, reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
     if not rankings.systems:
         raise DataError(rankings.failed[0][1] if rankings.failed else rankings.run_notes[0].text)
     warn(notes_of(rankings))

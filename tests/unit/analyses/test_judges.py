@@ -321,3 +321,11 @@ def test_trec_deep_learning(judge, kappa, quadratic):
     found = gf.judges(folder / "dl2019.nist.txt", folder / f"dl2019.{judge}.txt", resamples=10).agreement()
     assert found.pairs == 9260
     assert [round(found.value(name), 4) for name in ("kappa", "quadratic")] == [kappa, quadratic]
+
+
+def test_judges_of_a_dict_have_names():
+    good, cheap = {"1": {"a": 2, "b": 0}, "2": {"a": 0, "d": 1}}, {"1": {"a": 2, "b": 1}, "2": {"a": 0, "d": 1}}
+    assert gf.judges({"assessor": good, "llm": cheap}).judges == ("assessor", "llm")
+    assert gf.judges(good, {"llm": cheap, "crowd": good}).judges == ("judge 1", "llm", "crowd")
+    with pytest.raises(DataError, match="two judges are called 'llm'; rename one"):
+        gf.judges({"llm": good}, {"llm": cheap})

@@ -288,7 +288,7 @@ class TestParsing:
         (
             lambda: ours.RelevanceEvaluator(QRELS, {"map"}).evaluate([1]),
             DataError,
-            "run list, item 1: expected an object with query_id, doc_id and score, got int",
+            "run list, item 1: expected an object with query_id, doc_id and score, or a tuple of them, got int",
         ),
     ],
 )

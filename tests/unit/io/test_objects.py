@@ -6,6 +6,7 @@ import datetime
 import math
 import subprocess
 import sys
+import warnings
 from collections import OrderedDict, namedtuple
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import gainful as gf
 from gainful.io.read import read_qrels, read_run, read_runs
 
 Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance", "iteration"], defaults=["0"])
@@ -78,8 +80,6 @@ def test_bytes_kept_by_surrogateescape() -> None:
     ("value", "shown"),
     [
         ("2", "'2' (str)"),
-        (True, "True (bool)"),
-        (np.True_, "np.True_ (bool)"),
         (Decimal(2), "Decimal('2') (Decimal)"),
         (Fraction(1, 2), "Fraction(1, 2) (Fraction)"),
         ([1], "[1] (list)"),
@@ -120,8 +120,27 @@ def test_values_that_are_not_finite(refused, value: float, shown: str) -> None:
             "run dict, topic '1': expected a string or an integer as doc, got '\\ud800' (str)",
         ),
         ({"1": ["a", 2.5]}, "run dict, topic '1': expected a string or an integer as doc, got 2.5 (float)"),
-        ({"1": "abc"}, "run dict, topic '1': expected {doc: score}, got str"),
-        ({"1": {"a": 1}, "2": 3}, "run dict, topic '2': expected {doc: score}, got int"),
+        ({"1": "abc"}, "run dict, topic '1': expected {doc: score} or a list of docs, the best first, got str"),
+        (
+            {"1": {"a": 1}, "2": 3},
+            "run dict, topic '2': expected {doc: score} or a list of docs, the best first, got 3 (int). "
+            "The whole is {topic: {doc: score}}: the level of topics may be missing",
+        ),
+        ({"1": {"a", "b"}}, "run dict, topic '1': expected a list of docs, the best first, got set, without an order"),
+        (
+            {"1": {"2": {"a": 1}}},
+            "run dict, topic '1', doc '2': expected a number as score, got {'a': 1} (dict). The whole is "
+            "{topic: {doc: score}}, and several are {name: {topic: {doc: score}}}: there may be a level too many",
+        ),
+        (
+            {"1": [{"document_title": "a", "score": 1}]},
+            "run dict, topic '1': expected a doc with one of the keys doc_id, docno, corpus_id, document, document_id, "
+            "docid, doc, passage_id, pid, passage, chunk_id, chunk, node_id, id, _id, got document_title, score",
+        ),
+        (
+            {"1": [("a", 1), "b"]},
+            "run dict, topic '1': expected a score with every doc or with none, got it with some",
+        ),
         ({"1": ["a"], "2": {"a": 1}}, "run dict, topic '2': expected a list of docs as for other topics, got dict"),
     ],
 )
@@ -130,9 +149,73 @@ def test_dicts_that_are_no_runs(refused, source: object, message: str) -> None:
         read_run(source)
 
 
-def test_ranked_lists_are_no_qrels(refused) -> None:
-    with refused("qrels dict, topic '1': expected {doc: label}, got list"):
-        read_qrels({"1": ["a", "b"]})
+@pytest.mark.parametrize("kind", [list, set, tuple, frozenset, np.array])
+def test_the_relevant_documents_alone_have_label_1(kind) -> None:
+    found = read_qrels({"1": kind(["a", "b"]), "2": kind(["c"])})
+    assert sorted(found.frame.rows()) == [("1", "a", 1.0), ("1", "b", 1.0), ("2", "c", 1.0)]
+
+
+def test_labels_may_be_true_or_false(refused) -> None:
+    assert read_qrels({"1": {"a": True, "b": np.False_, "c": 2}}).frame["relevance"].to_list() == [1.0, 0.0, 2.0]
+    assert read_qrels(pl.DataFrame({"qid": ["1"], "docno": ["a"], "label": [True]})).frame.rows() == [("1", "a", 1.0)]
+    with refused("run dict, topic '1', doc 'a': expected a number as score, got True (bool)"):
+        read_run({"1": {"a": True}})
+
+
+Hit = namedtuple("Hit", ["node_id", "score"])
+
+
+@pytest.mark.parametrize(
+    "hits",
+    [
+        [{"corpus_id": "a", "score": 2.0}, {"corpus_id": "b", "score": -1.0}],
+        [{"id": "a", "text": "x", "score": 2.0}, {"id": "b", "text": "y", "score": -1.0}],
+        [("a", 2.0), ("b", -1.0)],
+        [["a", 2.0], ["b", -1.0]],
+        [Hit("a", 2.0), Hit("b", -1.0)],
+    ],
+    ids=["sentence-transformers", "id", "pairs", "lists", "objects"],
+)
+def test_results_of_a_topic_with_their_scores(hits) -> None:
+    assert read_run({"1": hits, "2": []}).frame.rows() == ROWS[:2]
+    assert [run.name for run in read_runs({"mine": {"1": hits}})] == ["mine"]
+
+
+def test_results_without_scores_are_ranked_as_given() -> None:
+    run = read_run({"1": [{"id": "a"}, {"id": "b"}], "2": [("c", 7.0)]})
+    assert run.frame["score"].to_list() == [-1.0, -2.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        [{"qid": q, "docno": d, "score": s} for q, d, s in ROWS],
+        list(ROWS),
+        {"query": [q for q, _, _ in ROWS], "passage_id": [d for _, d, _ in ROWS], "score": [s for _, _, s in ROWS]},
+        np.array(ROWS, dtype=[("query_id", "U3"), ("doc_id", "U3"), ("score", "f8")]),
+        np.array(ROWS, dtype=[("query_id", "U3"), ("doc_id", "U3"), ("score", "f8")]).view(np.recarray),
+        pd.DataFrame(ROWS, columns=["query_id", "doc_id", "score"]).set_index(["query_id", "doc_id"]),
+        pd.DataFrame(ROWS, columns=["query_id", "doc_id", "s"]).set_index(["query_id", "doc_id"])["s"],
+    ],
+    ids=["records", "tuples", "columns", "array", "recarray", "index", "series"],
+)
+def test_shapes_of_a_run(source) -> None:
+    assert read_run(source).frame.rows() == ROWS
+    assert [run.frame.rows() for run in read_runs(source)] == [ROWS]
+    assert [run.name for run in read_runs({"mine": source})] == ["mine"]
+
+
+def test_judgments_and_runs_that_seem_swapped() -> None:
+    labels, scores = {"1": {"a": 1, "b": 0}}, {"1": {"a": 0.75, "b": 0.5}}
+    with pytest.warns(gf.GainfulWarning, match="give judgments first, then runs"):
+        gf.evaluate(scores, labels, "AP")
+    with pytest.warns(gf.GainfulWarning, match="give judgments first, then runs"):
+        gf.align(scores, {"mine": labels})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gf.evaluate(labels, scores, "AP")
+        gf.evaluate(scores, scores, "AP")  # labels may be fractions
+        gf.evaluate(labels, labels, "AP")
 
 
 @pytest.mark.parametrize(
@@ -157,8 +240,14 @@ def test_records_of_runs() -> None:
 @pytest.mark.parametrize(
     ("records", "problem"),
     [
-        ([ScoredDoc("1", "a", 1), Qrel("1", "a", 1)], "expected an object with query_id, doc_id and score, got Qrel"),
-        ([ScoredDoc("1", "a", 1), ("1", "a", 1)], "expected an object with query_id, doc_id and score, got tuple"),
+        (
+            [ScoredDoc("1", "a", 1), SimpleNamespace(query_id="1", doc_id="a", relevance=1)],
+            "expected an object with query_id, doc_id and score, or a tuple of them, got SimpleNamespace",
+        ),
+        (
+            [ScoredDoc("1", "a", 1), ("1", "a")],
+            "expected an object with query_id, doc_id and score, or a tuple of them, got tuple",
+        ),
         ([ScoredDoc("1", "a", 1), ScoredDoc("1", "a", None)], "expected a number as score, got None (NoneType)"),
         (
             [ScoredDoc("1", "a", 1), ScoredDoc(None, "a", 1)],
@@ -177,12 +266,14 @@ def test_bad_records(refused, records: list[object], problem: str) -> None:
     ("source", "name"), [(3, "int"), (None, "NoneType"), (b"r.txt", "bytes"), (bytearray(b"r"), "bytearray")]
 )
 def test_unsupported_objects(refused, source: object, name: str) -> None:
-    expected = "expected a path, a dict of dicts, a frame or a list of named tuples as"
-    with refused(f"{expected} qrels, got {name}"):
+    expected = (
+        "expected a path, a dict {{topic: {{doc: {}}}}} or {{topic: [{} doc, …]}}, a frame, or a list of records with"
+    )
+    with refused(f"{expected.format('label', 'relevant')} query_id, doc_id and relevance as qrels, got {name}"):
         read_qrels(source)
-    with refused(f"{expected} run, got {name}"):
+    with refused(f"{expected.format('score', 'best')} query_id, doc_id and score as run, got {name}"):
         read_run(source)
-    with refused(f"{expected} run, got {name}"):
+    with refused(f"{expected.format('score', 'best')} query_id, doc_id and score as run, got {name}"):
         read_runs(source)
 
 
@@ -236,7 +327,9 @@ def test_missing_pandas_ids(refused, column: str) -> None:
 
 def test_pandas_columns_with_odd_names(refused) -> None:
     frame = pd.DataFrame({0: ["1"], ("a", "b"): ["a"]})
-    with refused("run frame: expected columns query_id, doc_id, score (or their other spellings), got 0, ('a', 'b')"):
+    with pytest.raises(
+        gf.DataError, match=r"^run frame: expected columns query_id, doc_id, score, got 0, \('a', 'b'\)\. "
+    ):
         read_run(frame)
 
 
@@ -269,6 +362,7 @@ def test_pandas_without_pyarrow() -> None:
 import sys
 sys.modules["pyarrow"] = None
 import pandas as pd
+import gainful as gf
 from gainful.io.read import read_run
 frame = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "score": [1.5, 2.5]})
 print(read_run(frame).frame.rows())

@@ -206,7 +206,11 @@ def test_a_file_may_be_called_like_a_pattern() -> None:
         ([], "expected at least one run, got none"),
         (iter([]), "expected at least one run, got none"),
         ({}, "expected at least one run, got none"),
-        (["x.txt", 3], "expected a path, a dict of dicts, a frame or a list of named tuples as run, got int"),
+        (
+            ["x.txt", 3],
+            "expected a path, a dict {topic: {doc: score}} or {topic: [best doc, …]}, a frame, or a list of records "
+            "with query_id, doc_id and score as run, got int",
+        ),
         (["x.txt", "y.txt"], "y.txt: no such file. Did you mean 'x.txt'?"),
     ],
 )

@@ -31,10 +31,10 @@ STRAYS = {
 BROKEN = {
     "no-tag.txt": b"301 Q0 a 1 2.5\n301 Q0 b 2 1.5\n",
     "no-score.txt": b"301 Q0 a 1\n301 Q0 b 2\n",
-    "commas.txt": b"301,Q0,a,1,2.5,tag\n301,Q0,b,2,1.5,tag\n",
+    "commas.txt": b"301,Q0,a,1,2.5\n301,Q0,b,2,1.5\n",
     "nan.txt": b"301 Q0 a 1 nan tag\n",
     "wide.txt": RUN.encode("utf-16"),
-    "no-header.csv": b"301,Q0,a,1,2.5,tag\n",
+    "no-header.csv": b"301,a,1\n",
     "empty.txt": b"",
     "blank.txt": b" \n\n",
     "half.txt": b"301 Q0 a 1 2.5 tag\nsome words\n",

@@ -182,31 +182,39 @@ def test_a_run_column_with_one_name(folder: Path) -> None:
     assert read_run("x.csv", name="mine").name == "mine"
 
 
-SPELLINGS = "(or their other spellings)"
-
-
 @pytest.mark.parametrize(
     ("header", "read", "problem"),
     [
-        ("a,b,c", read_run, f"expected columns query_id, doc_id, score {SPELLINGS}, got a, b, c"),
-        ("qid,text,score", read_run, f"expected columns query_id, doc_id, score {SPELLINGS}, got qid, text, score"),
+        (
+            "qid,text,score",
+            read_run,
+            "expected columns query_id, doc_id, score, got qid, text, score. doc_id may be called docno, corpus_id, "
+            "document, document_id, docid, doc, passage_id, pid, passage, chunk_id, chunk or node_id. For any other "
+            "name: columns={'doc_id': 'NAME'}.",
+        ),
+        (
+            "q,d,label",
+            read_qrels,
+            "expected columns query_id, doc_id, relevance, got q, d, label. query_id may be called qid, q_id, topic, "
+            "topic_id, queryid, question_id, query or question; doc_id may be called docno, corpus_id, document, "
+            "document_id, docid, doc, passage_id, pid, passage, chunk_id, chunk or node_id. For any other name: "
+            "columns={'query_id': 'NAME'}.",
+        ),
         (
             "qid,docno,label",
             read_run,
-            f"expected columns query_id, doc_id, score {SPELLINGS}, got qid, docno, label. "
-            "It looks like qrels; give qrels first",
+            "expected columns query_id, doc_id, score, got qid, docno, label. It looks like qrels; give qrels first",
         ),
         (
             "qid,docno,score",
             read_qrels,
-            f"expected columns query_id, doc_id, relevance {SPELLINGS}, got qid, docno, score. "
+            "expected columns query_id, doc_id, relevance, got qid, docno, score. "
             "It looks like a run; give qrels first",
         ),
         (
             "qid,docno,rank",
             read_qrels,
-            f"expected columns query_id, doc_id, relevance {SPELLINGS}, got qid, docno, rank. "
-            "It looks like a run; give qrels first",
+            "expected columns query_id, doc_id, relevance, got qid, docno, rank. It looks like a run; give qrels first",
         ),
     ],
 )
@@ -263,7 +271,7 @@ def test_bad_rows_of_runs(folder: Path, refused, row: str, problem: str) -> None
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ({"qid": [1.0]}, "expected strings or integers in column 'query_id', got Float64"),
+        ({"qid": [1.5]}, "expected strings or integers in column 'query_id', got Float64"),
         ({"docno": [True]}, "expected strings or integers in column 'doc_id', got Boolean"),
         ({"docno": [["a"]]}, "expected strings or integers in column 'doc_id', got List(String)"),
         ({"score": [True]}, "expected numbers in column 'score', got Boolean"),

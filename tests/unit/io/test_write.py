@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
 from gainful.io.encoding import decode
 from gainful.io.read import read_qrels, read_run
@@ -302,6 +303,6 @@ def test_whatever_can_be_read_can_be_written(folder: Path, refused) -> None:
     write_qrels({"1": {"a": 2}}, "q.txt")
     assert Path("r.txt").read_text() == "1 Q0 a 1 0.5 run\n"
     assert Path("q.txt").read_text() == "1 0 a 2\n"
-    with refused("expected a path, a dict of dicts, a frame or a list of named tuples as run, got int"):
+    with pytest.raises(DataError, match=r"^expected a path, a dict .* as run, got int$"):
         write_run(3, "x.txt")
     assert not Path("x.txt").exists()

@@ -63,6 +63,18 @@ from worlds import measures
         ("rbp.95", "RBP(p=0.95)"),
         ("rbp_0.5", "RBP(p=0.5)"),
         ("map@100", "AP@100"),
+        # BEIR and MTEB
+        ("R_cap@10", "Rcap@10"),
+        ("r_cap_at_10", "Rcap@10"),
+        ("accuracy@1", "Success@1"),
+        ("accuracy_at_1", "Success@1"),
+        ("ndcg_at_10", "nDCG@10"),
+        ("map_at_100", "AP@100"),
+        ("recall_at_5", "R@5"),
+        ("precision_at_5", "P@5"),
+        ("mrr_at_10", "RR@10"),
+        ("hit_rate_at_3", "Success@3"),
+        ("Hole@10", "Hole@10"),
         # presets
         ("nDCG0@5", "nDCG@5"),
         ("nDCGorg@5", "nDCGorg@5"),

@@ -448,7 +448,7 @@ def test_no_limit_on_forbidden_documents_where_there_are_none(limit):
     run = {topic: {"a": 2.0, "b": 1.0} for topic in "123"}
     message = (
         f"^{next(iter(limit))} is about forbidden documents, and no judged document is one: expected labels \\(or "
-        "gains\\) below 0$"
+        "gains\\) below 0, or forbidden_below=1 where a label of 0 is bad$"
     )
     with pytest.raises(GainfulError, match=message):
         gf.threshold.fit(qrels, run, **limit)
@@ -544,3 +544,35 @@ class TestBetterLow:
         curve = gf.threshold.curve(QRELS, RUN, measure="Forbidden@3")
         assert (curve.best, curve.thresholds[curve.best]) == (3, 0.5)
         assert gf.threshold.curve(QRELS, RUN, measure="nDCGf@3").best == 3
+
+
+BINARY = {"1": {"a": 1, "b": 0}, "2": {"c": 0, "d": 1}, "3": {"e": 1, "f": 0}}
+
+
+class TestForbiddenLabels:
+    """Labels of 0 and 1: what is forbidden is said by a label, or by a gain of the measure."""
+
+    def test_below(self):
+        curve = gf.threshold.curve(BINARY, RUN, measure="nDCGf@2", forbidden_below=1)
+        # Uncut, each topic shows one good document and one with label 0: a half; from 0.5 up only good ones.
+        assert curve.forbidden[-1] == pytest.approx(0.5)
+        assert curve.forbidden[curve.thresholds.tolist().index(0.5)] == 0.0
+        assert curve.forbidden_label == "Forbidden(below=1)@2"
+        uncut = gf.evaluate(BINARY, RUN, curve.forbidden_label).mean()[curve.forbidden_label].item()
+        assert uncut == curve.forbidden[-1]
+
+    def test_by_gain(self):
+        found = gf.threshold.fit(BINARY, RUN, measure="nDCGf(gain={0: -1})@2", resamples=10, max_forbidden=0.1)
+        assert found.forbidden_judged == 3
+        assert found.threshold == 0.5
+        assert found.curve.forbidden_label == "Forbidden(below=1)@2"
+
+    def test_a_limit_bites(self):
+        free = gf.threshold.fit(BINARY, RUN, measure="nDCGf@2", forbidden_below=1, resamples=10)
+        held = gf.threshold.fit(BINARY, RUN, measure="nDCGf@2", forbidden_below=1, resamples=10, max_forbidden=0.1)
+        assert free.threshold == -math.inf  # a label of 0 costs nothing by this measure
+        assert held.threshold == 0.5
+
+    def test_what_is_no_label(self):
+        with pytest.raises(GainfulError, match="forbidden_below: expected a label such as 1, got 'x'"):
+            gf.threshold.fit(BINARY, RUN, forbidden_below="x")

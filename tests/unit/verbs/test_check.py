@@ -55,7 +55,6 @@ UNREADABLE = {
     "wide": ("\n".join(lines()).encode("utf-16"), ":1: expected text, got a NUL byte", "UTF-8"),
     "short.gz": (gzip.compress("\n".join(lines()).encode())[:-20], "damaged gzip file", "Pack or copy"),
     "empty": (b"", "got an empty file", "Write the file again"),
-    "commas": ([line.replace(" ", ",") for line in lines()], ":1: expected 6 fields", "Write each line as"),
 }
 
 

@@ -41,7 +41,7 @@ def bounds_of(
     if some or isinstance(qrels, Rankings):
         some, rankings = True, rankings_of(qrels, runs if some else None, options)  # type: ignore[arg-type]
     else:
-        judgments = read_qrels(qrels)
+        judgments = read_qrels(qrels, columns=options.get("columns"))
         given = policies_of(options)
         no_run = Run(pl.DataFrame(schema=schema_of(SCORES)), name="none")  # ranges need judgments alone
         nothing = align(judgments, [no_run], Policies(duplicates=given.duplicates))

@@ -35,7 +35,8 @@ def judges(
     qrels
         The judgments that the others are held against: those you trust most.
     *others
-        Judgments of other judges, of the same pairs of topics and documents or of some of them.
+        Judgments of other judges, of the same pairs of topics and documents or of some of them. In Python, judges may
+        have names: ``{"assessor": …, "llm": …}``.
     runs
         Runs to be scored with the judgments of each judge.
     measures

@@ -14,6 +14,7 @@ from gainful.analyses.judges.result import Judges
 from gainful.data.complete import complete_matrices, gap_notes
 from gainful.data.qrels import Qrels
 from gainful.errors import DataError
+from gainful.io.objects import is_one_run
 from gainful.io.read import read_qrels
 from gainful.io.sources import file_name
 from gainful.progress import track
@@ -34,10 +35,14 @@ def computed(
     """What `gainful.judges` finds of judgments from these sources."""
     check_resamples(given["resamples"])
     generator(given["seed"])
-    if len(sources) < 2:
+    named = [pair for source in sources for pair in _each(source)]
+    if len(named) < 2:
         raise DataError("expected judgments of at least 2 judges, got those of 1")
-    judged = [read_qrels(source) for source in sources]
-    names = _names(judged)
+    judged = [read_qrels(source, columns=options.get("columns")) for _, source in named]
+    names = [given or name for (given, _), name in zip(named, _names(judged), strict=True)]
+    for name, often in Counter(names).items():
+        if often > 1:
+            raise DataError(f"two judges are called {name!r}; rename one")
     policies = policies_of(options)
     ratings = ratings_of(judged, names, policies.duplicates)
     drawn = {name: given[name] for name in ("confidence", "resamples", "seed")}
@@ -95,6 +100,13 @@ def _conclusions(
     notes = dict.fromkeys(note for scores in under for note in (*scores.notes(), *gap_notes(scores)))
     empty = min(under[0].missing) if policies_of(options).missing == "empty" else 0
     return tuple(found), tuple(notes), len(under[0].systems), empty
+
+
+def _each(source: Any) -> list[tuple[str | None, Any]]:
+    """The judges of one source, with their names if it is a dict of judges."""
+    if isinstance(source, Mapping) and source and not is_one_run(source):
+        return [(str(name), judgments) for name, judgments in source.items()]
+    return [(None, source)]
 
 
 def _names(judged: Sequence[Qrels]) -> list[str]:

@@ -25,7 +25,7 @@ class PoolOptions(RunOptions, total=False):
         Documents with equal scores: trec (by document id, as trec_eval) or order (as in the run).
     duplicates
         See `Policies`.
-    keep_going, include, exclude, recursive
+    keep_going, include, exclude, recursive, columns, ignore_identical_ids
         See `RunOptions`.
     """
 

@@ -99,7 +99,7 @@ def _failures(failed: Iterable[tuple[str, str]]) -> list[Note]:
 def _labels(source: Any, options: PoolOptions) -> pl.DataFrame:
     if source is None or (isinstance(source, str | Path) and str(source) == "none"):
         return _NONE
-    qrels = read_qrels(source)
+    qrels = read_qrels(source, columns=options.get("columns"))
     return each_once(qrels.frame, options.get("duplicates", "error"), f"qrels {qrels.name!r}")
 
 

@@ -27,7 +27,7 @@ class OptimizeOptions(RunOptions, total=False):
         Judged topics that a run has nothing for: empty (scored as an empty ranking) or error.
     degenerate
         Topics without a relevant document: zero (0 for every run) or skip (left out).
-    keep_going, include, exclude, recursive
+    keep_going, include, exclude, recursive, columns, ignore_identical_ids
         See `RunOptions`.
     """
 

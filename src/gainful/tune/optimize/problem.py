@@ -119,7 +119,7 @@ def read_collection(qrels: Any, runs: Any, options: Mapping[str, Any]) -> Judged
     """Judgments and runs, joined; or rankings, which are."""
     name = UNNAMED
     if not isinstance(qrels, Rankings):
-        qrels = read_qrels(qrels)
+        qrels = read_qrels(qrels, columns=options.get("columns"))
         name = Path(qrels.name).name
     rankings = rankings_of(qrels, runs, options)  # type: ignore[arg-type]
     return JudgedRuns(name=name, rankings=rankings, topics=np.arange(len(rankings.topics)))

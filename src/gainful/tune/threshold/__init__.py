@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 
-from gainful.data.policies import Duplicates, Missing, Unjudged
+from gainful.data.policies import Columns, Duplicates, Missing, Unjudged
 from gainful.errors import check_choice
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ class ThresholdOptions(TypedDict, total=False):
         See `Policies`.
     degenerate
         Where the measure is undefined: zero, one or skip.
+    columns
+        See `FileOptions`.
     """
 
     ties: Literal["trec", "order"]
@@ -34,6 +36,7 @@ class ThresholdOptions(TypedDict, total=False):
     missing: Missing
     degenerate: Literal["zero", "one", "skip"]
     duplicates: Duplicates
+    columns: Columns
 
 
 def fit(
@@ -42,6 +45,7 @@ def fit(
     *,
     measure: str | Measure = "nDCGf@3",
     filter_run: Any = None,
+    forbidden_below: float | None = None,
     max_forbidden: float | None = None,
     risk: float | None = None,
     risk_confidence: float | None = None,
@@ -62,6 +66,9 @@ def fit(
         What the kept documents should be best at, such as nDCGf@3; any measure that is averaged over topics.
     filter_run
         A run with other scores for the same documents: those filter, and the scores of the run only rank.
+    forbidden_below
+        Judged documents with a label below this are forbidden: 1 where labels are 0 and 1. By default those with a
+        negative label, or with a negative gain by the measure, as 0 has in nDCGf(gain={0: -1})@3.
     max_forbidden
         The largest mean share of forbidden documents among those shown (up to the measure's cutoff), on these topics.
     risk
@@ -126,7 +133,7 @@ def fit(
 
     given = locals()
     check_limits(given)
-    swept = sweep_run(qrels, run, filter_run, measure, options, directed=True)
+    swept = sweep_run(qrels, run, filter_run, measure, options, directed=True, below=forbidden_below)
     return swept.best(swept.settings(fit, given))
 
 
@@ -193,6 +200,7 @@ def curve(
     *,
     measure: str | Measure = "nDCGf@3",
     filter_run: Any = None,
+    forbidden_below: float | None = None,
     **options: Unpack[ThresholdOptions],
 ) -> ThresholdCurve:
     """Show what every threshold on a run's scores gains and costs.
@@ -205,6 +213,8 @@ def curve(
         What to compute beside Forbidden, FilteredGood and Empty; any measure that is averaged over topics.
     filter_run
         A run with other scores for the same documents: those filter, and the scores of the run only rank.
+    forbidden_below
+        See `fit`.
     **options
         See `ThresholdOptions`.
 
@@ -223,5 +233,5 @@ def curve(
     from gainful.tune.threshold.compute import sweep_run
 
     given = locals()
-    swept = sweep_run(qrels, run, filter_run, measure, options, directed=False)
+    swept = sweep_run(qrels, run, filter_run, measure, options, directed=False, below=forbidden_below)
     return swept.curve(swept.settings(curve, given))

@@ -11,9 +11,11 @@ import numpy as np
 
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
+from gainful.data.rankings import Rankings
 from gainful.errors import DataError, GainfulError, MeasureError, check_count, check_share, is_number, setting
 from gainful.io.read import read_run
 from gainful.measures import Measure, parse_measure
+from gainful.measures.gains import gains
 from gainful.results import Settings, plural
 from gainful.stats.resample import check_resamples
 from gainful.tune.threshold import ThresholdOptions
@@ -34,6 +36,7 @@ class SweptRun:
     filter_run: str | None
     measure: Measure
     policies: Policies
+    below: float  # labels below this are forbidden
     # The documents of the run, and what the sweep over their scores found.
     documents: ScoredDocuments
     found: Sweep
@@ -52,6 +55,7 @@ class SweptRun:
         return ThresholdCurve(
             run=self.run,
             cutoff=cutoff if isinstance(cutoff, int) else None,
+            below=self.below,
             higher=self.measure.definition.higher,
             topics=int(self.found.topics.sum()),
             documents=len(self.documents.document),
@@ -109,10 +113,10 @@ class SweptRun:
     def _forbidden_judged(self, settings: Settings) -> int:
         """How many judged documents are forbidden; refused where limits are set on what does not exist."""
         rankings = self.documents.rankings
-        number = int((np.append(rankings.grades < 0, False)[rankings.pool_grade]).sum())
+        number = int((np.append(rankings.grades < self.below, False)[rankings.pool_grade]).sum())
         for name in ("risk", "max_forbidden"):
             if settings[name] is not None:
-                check_forbidden(name, number)
+                check_forbidden(name, number, f", or {setting('forbidden_below', 1)} where a label of 0 is bad")
         return number
 
     def _risk(self, most: float | None, confidence: float | None) -> Risk | None:
@@ -135,9 +139,21 @@ class SweptRun:
 
 
 def sweep_run(
-    qrels: Any, run: Any, filter_run: Any, measure: str | Measure, options: Mapping[str, Any], *, directed: bool
+    qrels: Any,
+    run: Any,
+    filter_run: Any,
+    measure: str | Measure,
+    options: Mapping[str, Any],
+    *,
+    directed: bool,
+    below: float | None,
 ) -> SweptRun:
-    """Read, join and sweep, over the topics that count; `directed`: high values of the measure must be good or bad."""
+    """Read, join and sweep, over the topics that count; `directed`: high values of the measure must be good or bad.
+
+    Documents with a label `below` this are forbidden; None stands for what `forbidden_labels` says.
+    """
+    if below is not None and not is_number(below):
+        raise GainfulError(f"{setting('forbidden_below')}: expected a label such as 1, got {below!r}")
     check_options(options, ThresholdOptions)
     chosen = parse_measure(measure)
     if chosen.definition.summary != "mean":
@@ -150,9 +166,10 @@ def sweep_run(
     check_options(policies.to_dict(), ThresholdOptions)
     if len(rankings.systems) != 1:
         raise DataError(f"expected one run to cut, got {len(rankings.systems)}: {', '.join(rankings.systems)}")
-    filters = None if filter_run is None else read_run(filter_run)
+    filters = None if filter_run is None else read_run(filter_run, columns=options.get("columns"))
     documents = scored_documents(rankings, filters)
-    found = sweep(documents, chosen, policies)
+    below = forbidden_labels(rankings, chosen) if below is None else float(below)
+    found = sweep(documents, chosen, policies, below)
     if not found.topics.any():
         raise DataError(f"{chosen} is undefined for all topics, and {setting('degenerate', 'skip')} leaves them out")
     return SweptRun(
@@ -160,9 +177,20 @@ def sweep_run(
         filter_run=None if filters is None else filters.name,
         measure=chosen,
         policies=policies,
+        below=below,
         documents=documents,
         found=found,
     )
+
+
+def forbidden_labels(rankings: Rankings, measure: Measure) -> float:
+    """Below which label documents are forbidden: 0, or a higher one up to which the measure has negative gains."""
+    gain = measure.parameters.get("gain", "linear")
+    negative = gains(rankings.grades, gain) < 0  # type: ignore[arg-type]
+    number = int(negative.sum())
+    if not negative[:number].all() or number <= int((rankings.grades < 0).sum()):
+        return 0.0
+    return float(rankings.grades[number] if number < len(negative) else np.nextafter(rankings.grades[-1], np.inf))
 
 
 def check_limits(given: Mapping[str, Any]) -> None:

@@ -43,7 +43,7 @@ class Threshold(Result):
         The lowest threshold that the risk allows, and an estimate of the loss on another topic at the chosen one; None
         without a risk.
     forbidden_judged
-        How many judged documents are forbidden (have a negative label).
+        How many judged documents are forbidden.
     settings
         What repeats it.
     """
@@ -140,7 +140,8 @@ class Threshold(Result):
         if promise := self.guarantee():
             found.append(Note("guarantee", curve.run, promise))
         if not self.forbidden_judged:
-            found.append(Note("nothing-forbidden", "", "No judged document is forbidden (has a negative label)."))
+            text = f"No judged document is forbidden: none has a label below {curve.below:g}."
+            found.append(Note("nothing-forbidden", "", text))
         if len(curve) == 2:
             text = "All scores are equal, so that a threshold keeps everything or nothing."
             found.append(Note("equal-scores", curve.run, text))

@@ -72,9 +72,10 @@ def check_enough(most: float, confidence: float | None, topics: int, *, are: str
         )
 
 
-def check_forbidden(name: str, number: int) -> None:
-    """Refuse a limit on forbidden documents where no judged document is one."""
+def check_forbidden(name: str, number: int, more: str = "") -> None:
+    """Refuse a limit on forbidden documents where no judged document is one; `more` is what else could be one."""
     if not number:
         raise GainfulError(
             f"{name} is about forbidden documents, and no judged document is one: expected labels (or gains) below 0"
+            f"{more}"
         )

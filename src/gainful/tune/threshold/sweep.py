@@ -87,14 +87,17 @@ class Sweep:
     exact: bool  # whether `score` has all thresholds, and not a grid of them
 
 
-def sweep(documents: ScoredDocuments, measure: Measure, policies: Policies) -> Sweep:
-    """Sweep the threshold from above all documents to below all of them, by the policies `missing` and `degenerate`."""
+def sweep(documents: ScoredDocuments, measure: Measure, policies: Policies, below: float = 0.0) -> Sweep:
+    """Sweep the threshold from above all documents to below all of them, by the policies `missing` and `degenerate`.
+
+    Documents with a label `below` this are forbidden.
+    """
     fill = 1.0 if policies.degenerate == "one" else 0.0
     cutoff = measure.parameters.get("cutoff")
     longest = int(documents.lengths.max(initial=0))
     depth = min(cutoff, longest) if isinstance(cutoff, int) else longest
     # The entry of grade -1, of unjudged documents, is the last.
-    negative = np.append(documents.rankings.grades < 0, False)[documents.grade].astype(np.float64)
+    negative = np.append(documents.rankings.grades < below, False)[documents.grade].astype(np.float64)
     empty, exact = np.zeros(len(documents.start) - 1), True
     if measure.definition.function in (cg, dcg, ndcg):
         weight = _discounts(measure, longest)

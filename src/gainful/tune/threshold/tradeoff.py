@@ -54,6 +54,7 @@ class ThresholdCurve(Result):
     empty: FloatArray
     exact: bool
     settings: Settings
+    below: float = 0.0  # labels below this are forbidden
 
     def __len__(self) -> int:
         return len(self.thresholds)
@@ -72,7 +73,8 @@ class ThresholdCurve(Result):
     @property
     def forbidden_label(self) -> str:
         """Forbidden with its cutoff, as `evaluate` calls it."""
-        return "Forbidden" if self.cutoff is None else f"Forbidden@{self.cutoff}"
+        name = "Forbidden" if self.below == 0 else f"Forbidden(below={self.below:g})"
+        return name if self.cutoff is None else f"{name}@{self.cutoff}"
 
     @property
     def best(self) -> int:

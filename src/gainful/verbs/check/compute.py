@@ -97,7 +97,7 @@ def check_files(qrels: Any, runs: Any, limits: Limits, selection: Selection) -> 
     if qrels is not None:
         name = str(qrels) if isinstance(qrels, str | os.PathLike) else "qrels"
         try:
-            judged = read_qrels(qrels)
+            judged = read_qrels(qrels, columns=dict(selection.columns))
             one = check_qrels(judged, name, limits.labels)
         except DataError as error:
             if name != "qrels" and not os.path.exists(name):

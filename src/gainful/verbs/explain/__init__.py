@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from gainful.data.policies import Duplicates, Unjudged
+from gainful.data.policies import Columns, Duplicates, Unjudged
 
 if TYPE_CHECKING:
     from gainful.measures import Measure
@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 
 class ExplainOptions(TypedDict, total=False):
-    """How the ranking is made: see `Policies`."""
+    """How the ranking is made: see `Policies`, and for columns `FileOptions`."""
 
     ties: Literal["trec", "order"]
     unjudged: Unjudged
     duplicates: Duplicates
+    columns: Columns
 
 
 def explain(

@@ -10,7 +10,6 @@ import numpy as np
 
 from gainful import _polars as pl
 from gainful.data.align import align, some
-from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.data.run import Run
@@ -19,7 +18,7 @@ from gainful.io.read import read_qrels, read_run
 from gainful.measures import Measure
 from gainful.measures.contributions import Contributions, by_rank
 from gainful.verbs.explain import ExplainOptions
-from gainful.verbs.source import Options, rankings_of
+from gainful.verbs.source import Options, policies_of, rankings_of
 
 
 def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tuple[Rankings, int]:
@@ -38,12 +37,13 @@ def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tu
             hint = did_you_mean(str(run), rankings.systems)
             raise DataError(f"expected one of the runs {some(rankings.systems)}, got {run!r}.{hint}")
         return rankings, rankings.systems.index(run) * len(rankings.topics) + rankings.topics.index(topic)
-    every, returned = read_qrels(qrels), read_run(run)
+    columns = options.get("columns")
+    every, returned = read_qrels(qrels, columns=columns), read_run(run, columns=columns)
     judged = every.frame.filter(pl.col("query_id") == topic)
     frame = returned.frame.filter(pl.col("query_id") == topic)
     if not judged.height:
         raise DataError(_unknown(topic, every.topics, returned=bool(frame.height)))
-    policies = Policies(**options)
+    policies = policies_of(options)
     return align(Qrels(judged, every.name), [Run(frame, returned.name)], policies, documents=math.inf), 0
 
 
