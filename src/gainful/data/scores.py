@@ -26,6 +26,8 @@ MEAN = "all"
 _SIDE_BY_SIDE = 8
 # Measures that a verdict is about, and runs that a note names.
 _IN_VERDICT, _NAMED = 4, 4
+# Panels of the chart side by side.
+_ACROSS = 4
 _FILLED = {"zero": "counts as 0", "one": "counts as 1", "nan": "is NaN", "skip": "is left out of the mean"}
 ScoreDict: TypeAlias = "dict[str, dict[str, dict[str, float]]]"
 
@@ -381,21 +383,24 @@ class Scores(Result):
 
     def chart(self) -> Chart:
         """One dot per run and measure: its mean, the best run by the first measure on top."""
-        from gainful.charts import COLOURS, WIDTH, load_altair, styled
+        from gainful.charts import COLOURS, WIDTH, load_altair, row_height, styled
 
         alt = load_altair()
         means = self.mean_table().frame.unpivot(index="run", variable_name="measure", value_name="mean")
-        runs = means["run"].unique(maintain_order=True).to_list()
+        runs, columns = means["run"].unique(maintain_order=True).to_list(), min(len(self.measures), _ACROSS)
         base = (
-            alt.Chart(alt.Data(values=means.fill_nan(None).to_dicts()), width=min(WIDTH, 240))
-            .mark_circle(size=70, color=COLOURS[0], opacity=1)
+            alt.Chart(alt.Data(values=means.fill_nan(None).to_dicts()), width=WIDTH // (columns + 1))
+            .properties(height=alt.Step(row_height(len(runs))))
+            .mark_circle(size=60, color=COLOURS[0], opacity=1)
             .encode(
-                x=alt.X("mean:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
+                x=alt.X(
+                    "mean:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=3 if columns > 2 else 5)
+                ),
                 y=alt.Y("run:N", title=None, sort=runs),
                 tooltip=["run:N", "measure:N", alt.Tooltip("mean:Q", format=".4f")],
             )
         )
-        wrapped = base.facet(facet=alt.Facet("measure:N", title=None, sort=list(self.measures)), columns=2)
+        wrapped = base.facet(facet=alt.Facet("measure:N", title=None, sort=list(self.measures)), columns=columns)
         return styled(wrapped.resolve_scale(x="independent"), f"Means over {plural(len(self.topics), 'topic')}")
 
 

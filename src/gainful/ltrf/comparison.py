@@ -236,10 +236,12 @@ def _trade_off(curves: Mapping[str, ThresholdCurve], scores: Scores, measure: st
     trained = base.transform_filter(alt.FieldOneOfPredicate("model", list(curves)))
     baselines = base.transform_filter({"not": {"field": "model", "oneOf": list(curves)}})
     return alt.layer(
-        alt.Chart(lines).mark_line(opacity=0.6).encode(x=x, y=y, color=colour, order="kept:Q", tooltip=hints),
+        alt.Chart(lines)
+        .mark_line(opacity=0.6)
+        .encode(x=x, y=y, color=colour, order=alt.Order("kept:Q"), tooltip=hints),
         trained.mark_point(filled=True, size=90, opacity=1).encode(color=colour),
         baselines.mark_point(size=60, color="#333333", shape="diamond", opacity=1),
-        baselines.mark_text(align="left", dx=8, dy=-6, color="#333333").encode(text="model:N"),
+        baselines.mark_text(align="left", dx=8, dy=-6, color="#333333").encode(text=alt.Text("model:N")),
     ).properties(width=WIDTH, height=HEIGHT)
 
 

@@ -1,7 +1,7 @@
 // Charts: Vega-Lite as the analyses drew them, fitted to the width, in light or dark, with the measures chosen.
-const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"];
+const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255"];
 const IN_THE_DARK = ["#56b4e9", "#f08a3c", "#3fc39c", "#e3a1c6", "#e69f00", "#9ad3f5", "#e8e8e4", "#f0e442"];
-const GREYS = ["#555555", "#888888"];
+const GREYS = ["#555555", "#777777", "#888888"];
 const FONT = getComputedStyle(document.body).fontFamily;
 const hiddenMeasures = new Set();
 
@@ -108,7 +108,12 @@ function withZoom(spec) {
 
 // Colours that a chart names itself are made for white.
 function darken({ mark, encoding }) {
-  const other = (colour) => (GREYS.includes(colour) ? "#a2a7af" : IN_THE_DARK[OKABE_ITO.indexOf(colour)] || colour);
+  const other = (colour) =>
+    GREYS.includes(colour)
+      ? "#a2a7af"
+      : colour === "#bbbbbb"
+        ? "#5b616a"
+        : IN_THE_DARK[OKABE_ITO.indexOf(colour)] || colour;
   if (mark && mark.color) mark.color = other(mark.color);
   const scale = encoding && encoding.color && encoding.color.scale;
   if (scale && Array.isArray(scale.range)) scale.range = scale.range.map(other);
@@ -119,6 +124,7 @@ function fitted(spec, width, tall) {
   if (isDark()) views(spec).forEach(darken);
   spec.config = merged(spec.config || {}, look(isDark(), narrow, longestLabel(spec), narrow || Boolean(spec.spec)));
   if (spec.spec && tall === 1) narrowed(spec, width);
+  if (narrow) withLegend(spec);
   delete spec.title;
   const grow = (height) => (typeof height === "number" ? Math.round(height * tall) : height);
   if (spec.vconcat) {
@@ -136,15 +142,30 @@ function fitted(spec, width, tall) {
   return spec;
 }
 
+// Names at the ends of lines take the room of the lines on a phone: a legend instead.
+function withLegend(spec) {
+  for (const inner of spec.vconcat || [spec]) {
+    const layers = inner.layer || [];
+    const kept = layers.filter((view) => !(view.mark && view.mark.style === "ends"));
+    if (kept.length === layers.length) continue;
+    inner.layer = kept;
+    for (const { encoding } of kept)
+      if (encoding && encoding.color && encoding.color.legend === null) delete encoding.color.legend;
+  }
+}
+
 // Panels side by side, made narrower where they would not fit, but never so narrow that nothing can be read.
 function narrowed(spec, width) {
   const facet = spec.facet || {};
   const field = (facet.column || facet).field;
   const values = new Set(Object.values(spec.datasets || {}).flatMap((rows) => rows.map((row) => row[field])));
+  if (!facet.column && spec.columns) spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(width / 190)));
   const across = Math.min(facet.column ? values.size : spec.columns || values.size, values.size) || 1;
-  const room = Math.floor((width - 60) / across) - 60;
+  // Panels with a scale of their own have axes of their own; else there is one for all, and perhaps a title of the row.
+  const own = spec.resolve && spec.resolve.scale && spec.resolve.scale.y === "independent";
+  const room = Math.floor((width - (facet.row ? 90 : 75)) / across) - (own ? 55 : 22);
   for (const view of [spec.spec, ...(spec.spec.layer || [])])
-    if (typeof view.width === "number") view.width = Math.max(120, Math.min(view.width, room));
+    if (typeof view.width === "number") view.width = Math.max(120, Math.min(2 * view.width, room));
 }
 
 function longestLabel(spec) {
@@ -159,13 +180,18 @@ function titleOf(spec) {
   return Array.isArray(text) ? text.join(" ") : text;
 }
 
+// How to read a chart.
+function subtitleOf(spec) {
+  return spec.title && spec.title.subtitle ? [spec.title.subtitle].flat().join(" ") : "";
+}
+
 // The axes, for those who do not see the picture.
 function described(spec) {
   const titles = views(spec)
     .flatMap((view) => [view.encoding && view.encoding.x, view.encoding && view.encoding.y])
     .map((channel) => channel && channel.title)
     .filter((title) => typeof title === "string");
-  return `${titleOf(spec)}. ${[...new Set(titles)].join("; ")}`;
+  return [titleOf(spec), [...new Set(titles)].join("; "), subtitleOf(spec)].filter(Boolean).join(". ");
 }
 
 async function draw(box, given, { tall = 1 } = {}) {
@@ -215,6 +241,7 @@ addEventListener("resize", () => {
 function figures(list) {
   let at = 0;
   const caption = h("span");
+  const reading = h("p", { class: "hint" });
   const box = h("div", { class: "chart" });
   const zoom = h(
     "p",
@@ -225,6 +252,7 @@ function figures(list) {
   const show = () =>
     later(async () => {
       fill(caption, titleOf(list[at].spec));
+      fill(reading, subtitleOf(list[at].spec));
       zoom.hidden = !(await draw(box, list[at].spec));
     });
   drawn.push(show);
@@ -243,7 +271,7 @@ function figures(list) {
     );
     choice = h("div", { class: "controls" }, h("label", {}, "Shown", select));
   }
-  return h("div", {}, choice, h("figure", {}, h("figcaption", {}, caption, enlarge), box, zoom));
+  return h("div", {}, choice, h("figure", {}, h("figcaption", {}, caption, enlarge), reading, box, zoom));
 }
 
 function enlarged(spec) {

@@ -13,6 +13,7 @@ from scipy import stats
 
 import gainful as gf
 from gainful.analyses.agreement import CORRELATIONS
+from gainful.analyses.agreement.chart import ranks_chart
 from gainful.errors import DataError, GainfulError
 
 
@@ -392,16 +393,18 @@ class TestResult:
         assert domains["like", "rms"] == [0.0, pytest.approx(np.sqrt(0.5**2 * 2 / 3))]  # measures 2 and 3
 
     def test_names_stand_on_their_side_of_the_diagonal(self):
-        y = np.array([[6.0, 5, 4, 3, 2, 1], [4.0, 6, 5, 1, 2, 3]])[:, :, None] + [0.0, 0.0]
-        chart = gf.agreement(table(y), resamples=5).chart().to_dict()
-        points = next(data for data in chart["datasets"].values() if "label" in data[0])
-        # Rank 1 by the first measure is at the right end: a moves down and lies right of the diagonal, b left of it.
-        sides = {point["system"]: point["side"] for point in points}
-        assert sides == {"a": "right", "b": "left", "c": "left", "d": "right", "e": "right", "f": "above"}
+        """Both axes begin at the top left: who moves down lies below the diagonal, and its long name ends there."""
+        others = [(str(rank), rank, rank) for rank in (1, 2, 3, 4, 7, 8, 9, 10)]
+        chart = ranks_chart("A", "B", [("down" * 5, 5, 6), ("up" * 10, 6, 5), *others], title="moved").to_dict()
+        names = next(data for data in chart["datasets"].values() if "align" in data[0])
+        assert [(name["label"][:2], name["align"]) for name in names if name["label"]] == [
+            ("do", "right"),
+            ("up", "left"),
+        ]
 
     def test_chart_of_two_measures_shows_the_ranks(self):
         y = TestWhoMoved.y[:2]
         chart = gf.agreement(table(y), resamples=5).chart().to_dict()
-        points = next(data for data in chart["datasets"].values() if "label" in data[0])
+        points = next(data for data in chart["datasets"].values() if "system" in data[0])
         assert {point["system"]: (point["first"], point["second"]) for point in points}["c"] == (3.0, 1.0)
-        assert chart["title"] == "Who moved, the best at the top right: Kendall's τ_b 0.400"
+        assert chart["title"] == "Who moved, the best at the top left: Kendall's τ_b 0.400"

@@ -319,10 +319,14 @@ class TestResult:
     def test_chart(self, coefficient):
         specification = reliability(two_measures(), gaps="drop").chart(coefficient).to_dict()
         data = [rows for rows in specification["datasets"].values() if "measure" in rows[0]]
-        curve, dots = sorted(data, key=len, reverse=True)
+        curve, dots = sorted((rows for rows in data if "place" not in rows[0]), key=len, reverse=True)
         assert {row["measure"] for row in curve} == {"AP", "P"}
         encodings = [layer["encoding"] for layer in specification["layer"]]
         (legend,) = {encoding["color"]["title"] for encoding in encodings if "color" in encoding}
+        (names,) = (rows for rows in data if "place" in rows[0])
+        assert {(name["measure"], name["topics"]) for name in names} == {
+            (measure, max(row["topics"] for row in curve)) for measure in ("AP", "P")
+        }
         assert legend == "measure"  # in small letters, as in the charts of all other analyses
         assert [(dot["measure"], dot["topics"]) for dot in dots] == [("AP", 3), ("P", 2)]
         assert all(0 <= row[coefficient] <= 1 for row in curve)

@@ -409,10 +409,20 @@ class TestResult:
         assert chart["layer"][0]["encoding"]["y"]["datum"] == 0.9
         points = next(data for data in chart["datasets"].values() if "tau" in data[0])
         assert [p["tau"] for p in points] == pytest.approx(found.tau()[:, :, 0].ravel().tolist())
-        assert len(chart["layer"]) == 3
+        assert [layer["mark"]["type"] for layer in chart["layer"]] == ["rule", "area", "line", "rule", "text"]
         single = gf.robustness(made.qrels, made.runs, "AP", depletion="depth", levels=[1, 5]).chart().to_dict()
-        assert len(single["layer"]) == 2
-        assert single["layer"][1]["encoding"]["x"]["title"] == "pool depth"
+        assert [layer["mark"]["type"] for layer in single["layer"]] == ["rule", "line", "rule", "text"]
+        assert single["layer"][1]["encoding"]["x"]["title"] == "pool depth (log scale)"
+
+    def test_bands_of_many_measures_do_not_hide_each_other(self, made):
+        """One panel per measure, in which the others are lines without bands."""
+        found = gf.robustness(made.qrels, made.runs, ["AP", "bpref", "RR"], levels=LEVELS, trials=2)
+        chart = found.chart().to_dict()
+        assert chart["facet"]["sort"] == ["AP", "bpref", "RR"]
+        layers = {layer["mark"]["type"]: layer for layer in chart["spec"]["layer"][1:]}
+        assert layers.keys() == {"rule", "area", "line"}
+        assert "data" not in layers["area"]  # that of the panel
+        assert chart["spec"]["layer"][0]["data"] != chart["data"]
 
 
 NO_DECISION = (

@@ -399,8 +399,9 @@ class TestResult:
 
     def test_chart_has_a_point_a_size(self):
         chart = self.found.chart().to_dict()
-        (points,) = chart["datasets"].values()
+        points, names = sorted(chart["datasets"].values(), key=len, reverse=True)
         assert [(point["topics"], point["error"]) for point in points] == list(
             zip(self.found["score"].sizes, self.found["score"].error, strict=True)
         )
-        assert chart["encoding"]["y"]["title"] == "error rate"
+        assert chart["layer"][0]["encoding"]["y"]["title"] == "error rate (share of pairs)"
+        assert [(name["measure"], name["topics"]) for name in names] == [("score", points[-1]["topics"])]

@@ -144,7 +144,7 @@ class TestResult:
         above, below = drawn["vconcat"]
         marks = [layer["mark"]["type"] for layer in above["layer"]]
         assert marks == ["rect", "line", "point", "rule", "point"]
-        assert [layer["mark"]["type"] for layer in below["layer"]] == ["line", "rule"]
+        assert [layer["mark"]["type"] for layer in below["layer"]] == ["line", "rule", "text", "rule"]
         assert len(cut.curve.chart().to_dict()["vconcat"]) == 2
 
 

@@ -431,7 +431,7 @@ class TestPrinted:
     def test_chart(self):
         pytest.importorskip("altair")
         spec = gf.explain(QRELS, RUN, "q", "AP").chart().to_dict()
-        assert spec["title"] == "AP of topic q: what documents add"
+        assert spec["title"]["text"] == "AP of topic q: what documents add"
 
 
 class TestRankings:

@@ -274,7 +274,7 @@ class Agreement(Result):
             found = self.between(first, second)
             moves = [astuple(move) for move in self.moved(first, second)]
             value = "is undefined, all runs are tied" if np.isnan(found.value) else f"{found.value:.3f}"
-            title = f"Who moved, the best at the top right: {_TITLES[found.correlation]} {value}"
+            title = f"Who moved, the best at the top left: {_TITLES[found.correlation]} {value}"
             return ranks_chart(first, second, moves, title=title)
         shown = self.correlation[0]
         frame = self.to_frame().filter(pl.col("correlation") == shown)

@@ -10,7 +10,7 @@ import numpy as np
 from gainful import _polars as pl
 from gainful.analyses.judges.conclusions import Conclusion
 from gainful.analyses.judges.labels import Agreement
-from gainful.charts import COLOURS, load_altair, styled, tips
+from gainful.charts import COLOURS, SEQUENTIAL, load_altair, point_labels, styled, tips
 from gainful.results import Chart
 
 _SIDE = 260
@@ -49,13 +49,15 @@ def confusion(found: Agreement, labels: Sequence[float]) -> Any:
     base = alt.Chart(pl.DataFrame(cells))
     squares = base.mark_rect().encode(
         **axes,
-        color=alt.Color("share:Q", title="share of row", scale=alt.Scale(scheme="blues", domain=[0, 1])),
+        color=alt.Color("share:Q", title="share of row", scale=alt.Scale(scheme=SEQUENTIAL, domain=[0, 1])),
         tooltip=tips(
             ("first:N", found.first), ("second:N", found.second), "documents:Q", ("share:Q", "share of row", ".3f")
         ),
     )
     text = base.mark_text(fontSize=11).encode(
-        **axes, text="documents:Q", color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value("black"))
+        **axes,
+        text=alt.Text("documents:Q"),
+        color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value("black")),
     )
     return alt.layer(squares, text).properties(width=_SIDE, height=_SIDE, title="Labels of documents judged by both")
 
@@ -73,7 +75,11 @@ def order(found: Conclusion, first: str) -> Any:
     points = alt.Chart(frame).mark_circle(size=60, color=COLOURS[0]).encode(**axes, tooltip=shown)
     places = (frame["rank"] - frame["other"]).abs()
     moved = frame.filter(places >= 1).sort(places.filter(places >= 1), descending=True).head(_NAMED)
-    names = alt.Chart(moved).mark_text(fontSize=9, align="left", dx=6).encode(**axes, text="run:N")
+    frame = pl.concat([moved, frame.join(moved, on="run", how="anti", maintain_order="left")])
+    wide = {name: pl.col(name) - pl.col(name).min() for name in ("first", "second")}
+    left, up = (_SIDE * each / pl.max_horizontal(each.max(), 1e-12) for each in wide.values())
+    placed = frame.with_columns(left=left, top=_SIDE - up)
+    names = point_labels(placed.rename({"run": "label"}), **axes, side=(_SIDE, _SIDE), most=moved.height)
     title = f"Runs under both judges, τ_b {found.tau_b:.2f}"
     return alt.layer(points, names).properties(width=_SIDE, height=_SIDE, title=title)
 
@@ -86,9 +92,10 @@ def bias(found: Conclusion) -> Any:
     y = alt.Y("run:N", title=None, sort=frame["run"].to_list())
     base = alt.Chart(frame)
     shown = tips("run:N", *((f"{name}:Q", name, "+.4f") for name in ("bias", "low", "high")))
-    lines = base.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(y=y, x=alt.X("low:Q", title="bias"), x2="high:Q")
-    points = base.mark_circle(size=45, opacity=1, color=COLOURS[0]).encode(y=y, x="bias:Q", tooltip=shown)
-    zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="x:Q")
+    x = alt.X("low:Q", title=f"bias in {found.measure}, with its interval")
+    lines = base.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(y=y, x=x, x2=alt.X2("high:Q"))
+    points = base.mark_circle(size=45, opacity=1, color=COLOURS[0]).encode(y=y, x=alt.X("bias:Q"), tooltip=shown)
+    zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x=alt.X("x:Q"))
     title = f"Whom {found.judge} favours, by {found.measure}"
     return alt.layer(zero, lines, points).properties(width=_SIDE, height=max(_SIDE, _ROW * frame.height), title=title)
 
@@ -112,9 +119,11 @@ def widths(found: Conclusion, first: str) -> Any:
     offset = alt.YOffset("labels:N", sort=[alone, both])
     base = alt.Chart(frame)
     shown = tips("run:N", "labels:N", *((f"{name}:Q", name, ".4f") for name in ("mean", "low", "high")))
-    x = alt.X("low:Q", title=found.measure, scale=alt.Scale(zero=False))
-    lines = base.mark_rule(strokeWidth=2).encode(y=y, yOffset=offset, color=colour, x=x, x2="high:Q")
-    points = base.mark_circle(size=45, opacity=1).encode(y=y, yOffset=offset, color=colour, x="mean:Q", tooltip=shown)
+    x = alt.X("low:Q", title=f"mean {found.measure}, with its interval", scale=alt.Scale(zero=False))
+    lines = base.mark_rule(strokeWidth=2).encode(y=y, yOffset=offset, color=colour, x=x, x2=alt.X2("high:Q"))
+    points = base.mark_circle(size=45, opacity=1).encode(
+        y=y, yOffset=offset, color=colour, x=alt.X("mean:Q"), tooltip=shown
+    )
     height = max(_SIDE, 2 * _ROW * len(order))
     return alt.layer(lines, points).properties(width=_SIDE, height=height, title="Intervals of means")
 

@@ -162,10 +162,10 @@ class PoolPlan(Result):
             alt.Chart(frame)
             .mark_bar()
             .encode(
-                x=alt.X("depth:O", title="pool depth", axis=alt.Axis(labelAngle=0)),
-                y=alt.Y("documents:Q", title="documents"),
+                x=alt.X("depth:O", title="pool depth (ranks)", axis=alt.Axis(labelAngle=0)),
+                y=alt.Y("documents:Q", title="documents of all topics"),
                 color=colour,
-                order="order:Q",
+                order=alt.Order("order:Q"),
                 tooltip=tips("depth:O", ("what:N", " "), "documents:Q", ("per_topic:Q", "per topic", ".1f")),
             )
         )

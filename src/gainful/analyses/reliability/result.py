@@ -251,7 +251,7 @@ class Reliability(Result):
             legend="measure",
             highest=1.0,
             goal=(target, f"target {target:g}"),
-            title=f"Reliability and the number of topics ({share} interval; dot: these topics)",
+            title="Reliability and the number of topics",
             interval=(low, high, f"{share} interval"),
         )
 

@@ -13,7 +13,6 @@ from gainful import _polars as pl
 from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.judged import JudgedDocuments
 from gainful.analyses.robustness.verdict import KEPT, notes, sentences, tidy
-from gainful.charts import level_at, load_altair, sized, tips
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import check_choice
@@ -227,29 +226,10 @@ class Robustness(Result):
         }
 
     def chart(self) -> Chart:
-        """τ against the level, one line per measure with its interval; runs keep their order above the rule at .9."""
-        alt = load_altair()
-        by_depth, confidence = self.by_depth(), f"{self.settings['confidence']:.0%}"
-        title = "pool depth" if by_depth else "share of the judgments that is kept"
-        axis = alt.Axis() if by_depth else alt.Axis(format="%")
-        scale = alt.Scale(type="log") if by_depth else alt.Scale(domain=[0, 1])
-        frame = self.to_frame().select("measure", "level", "judged", "tau", "tau_low", "tau_high")
-        base = alt.Chart(frame).encode(
-            x=alt.X("level:Q", title=title, axis=axis, scale=scale),
-            color=alt.Color("measure:N", sort=None, legend=alt.Legend(title="measure", symbolOpacity=1)),
-        )
-        y = alt.Y("tau:Q", title="Kendall's τ with the order under all judgments", scale=alt.Scale(zero=False))
-        numbers = {"tau": "τ", "tau_low": f"low ({confidence})", "tau_high": "high"}
-        tooltip = tips(
-            "measure:N",
-            ("level:Q", title, "" if by_depth else ".0%"),
-            ("judged:Q", "judgments left", ",.0f"),
-            *((f"{name}:Q", header, ".3f") for name, header in numbers.items()),
-        )
-        lines = base.mark_line(point=True).encode(y=y, tooltip=tooltip)
-        band = base.mark_area(opacity=0.2).encode(y=alt.Y("tau_low:Q"), y2="tau_high:Q")
-        layers = (level_at(0.9), *([band] if self.taus.shape[2] > 1 else []), lines)
-        return sized(alt.layer(*layers), "How far runs keep their order when judgments are taken away")
+        """τ against the level with its interval; one panel per measure where intervals would hide each other."""
+        from gainful.analyses.robustness.chart import draw
+
+        return draw(self)
 
 
 def knee(levels: Sequence[float], curve: FloatArray, threshold: float) -> Knee:

@@ -203,23 +203,27 @@ class Sensitivity(Result):
     def chart(self) -> Chart:
         """The ASL curve of every measure and method: the lower, the more pairs are told apart."""
         alt = load_altair()
-        frames = []
+        frames, methods = [], {test.method: _NAMES[test.method] for test in self.tests}
+        one = len(methods) == 1  # or what is told apart by each is too much for a legend
         for test in self.tests:
             curve = test.curve()
             at = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), _POINTS)).astype(int))
             share = np.concatenate([[0.0], (at + 1) / len(curve)])
             points = {"share": share, "asl": curve[[0, *at]]}
-            frames.append(pl.DataFrame({"measure": test.measure, "method": test.method, **points}))
+            named = f"{test.measure}: {percent(test.discriminative_power())}" if one else test.measure
+            frames.append(pl.DataFrame({"measure": named, "method": test.method, **points}))
         share = alt.X("share:Q", title="share of the pairs of runs", axis=alt.Axis(format="%"))
         base = alt.Chart(pl.concat(frames)).encode(
             x=share.scale(domain=[0, 1]),
-            y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("measure:N", title="measure", sort=None),
+            y=alt.Y("asl:Q", title="achieved significance level (p)", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("measure:N", title="told apart" if one else "measure", sort=None),
             tooltip=tips("measure:N", "method:N", ("share:Q", "share", ".1%"), ("asl:Q", "asl", ".4f")),
         )
         # The i-th pair holds the share from i - 1 to i: a line crosses the rule at the share that is told apart.
-        dash = alt.StrokeDash("method:N", title="method", sort=None)
+        dash = alt.StrokeDash("method:N", title="method", sort=None, **({"legend": None} if one else {}))
         layers = [level_at(0.05), base.mark_line(interpolate="step-before").encode(strokeDash=dash)]
         if max(len(frame) for frame in frames) <= _DOTS:
             layers.append(base.mark_point(filled=True, size=25).transform_filter("datum.share > 0"))
-        return sized(alt.layer(*layers), "Pairs of runs by how clearly they differ")
+        said = "Dashed: p = 0.05; a curve crosses it at the share of the pairs that the measure tells apart."
+        tested = f", by a {next(iter(methods.values()))}" if one else ""
+        return sized(alt.layer(*layers), f"Pairs of runs by how clearly they differ{tested}", said)

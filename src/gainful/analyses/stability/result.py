@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful import _polars as pl
-from gainful.charts import load_altair, sized, tips
+from gainful.charts import direct, end_labels, load_altair, sized, tips
 from gainful.errors import GainfulError
 from gainful.results import Chart, Note, Result, Settings, beside, of_measure, of_others, plural
 from gainful.tables import Table
@@ -160,22 +160,20 @@ class Stability(Result):
 
     def chart(self) -> Chart:
         """The error rate against the number of topics, one line per measure: the lower, the more stable."""
-        alt = load_altair()
-        lines = (
-            alt.Chart(self.to_frame())
-            .mark_line(point=alt.OverlayMarkDef(size=22))
-            .encode(
-                x=alt.X("topics:Q", title="topics drawn", axis=alt.Axis(tickMinStep=1)),
-                y=alt.Y("error:Q", title="error rate", axis=alt.Axis(format="%")),
-                color=alt.Color("measure:N", title="measure", sort=None),
-                tooltip=tips(
-                    "measure:N",
-                    ("topics:Q", "topics drawn"),
-                    ("error:Q", "error rate", ".2%"),
-                    ("ties:Q", "ties", ".1%"),
-                ),
-            )
+        alt, frame, pairs = load_altair(), self.to_frame(), self.settings["by"] == "mean"
+        ends = frame.group_by("measure", maintain_order=True).last().select("measure", "topics", "error").drop_nans()
+        x = alt.X("topics:Q", title="topics drawn", axis=alt.Axis(tickMinStep=1))
+        y = alt.Y("error:Q", title=f"error rate (share of {'pairs' if pairs else 'topics'})", axis=alt.Axis(format="%"))
+        colour = alt.Color(
+            "measure:N", title="measure", sort=None, legend=None if direct(ends.height) else alt.Legend()
         )
-        pairs = self.settings["by"] == "mean"
+        tooltip = tips(
+            "measure:N", ("topics:Q", "topics drawn"), ("error:Q", "error rate", ".2%"), ("ties:Q", "ties", ".1%")
+        )
+        drawn = alt.Chart(frame).mark_line(point=alt.OverlayMarkDef(size=22))
+        lines = alt.layer(
+            drawn.encode(x=x, y=y, color=colour, tooltip=tooltip),
+            *end_labels(ends, x, y, colour, domain=(0.0, float(frame["error"].max() or 1.0))),  # type: ignore[arg-type]
+        )
         what = "Pairs of runs ordered the wrong way" if pairs else "Topics on which the worse run wins"
         return sized(lines, f"{what}, by number of topics")

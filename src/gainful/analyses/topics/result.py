@@ -211,7 +211,7 @@ class TopicsNeeded(Result):
             self.curve().with_columns(pl.col("measure").replace(labels), pl.col(name).round(5)),
             observed.with_columns(pl.col("measure").replace(labels)),
             value=name,
-            axis=self._long_quantity(),
+            axis=self._long_quantity() if wide else "power: chance to find it",
             short=self._long_quantity(),
             legend="topics needed",
             highest=3.0 * max([goal, *(m.now for m in self.measures)]) if wide else 1.0,
@@ -227,8 +227,8 @@ class TopicsNeeded(Result):
             case "anova":
                 what = f"Power of an ANOVA of {plan.systems} runs to find a range of {plan.difference:g}"
             case _:
-                return f"Width of the {100 * (1 - plan.alpha):.4g}% confidence interval (dot: these topics)"
-        return f"{what} at α = {plan.alpha:g} (dot: these topics)"
+                return f"Width of the {100 * (1 - plan.alpha):.4g}% confidence interval of a difference"
+        return f"{what} at α = {plan.alpha:g}"
 
     def _quantity(self) -> str:
         return "width" if self.plan.method == "interval" else "power"

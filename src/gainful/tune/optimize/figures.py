@@ -113,7 +113,7 @@ def _reliability(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any
         y=alt.Y("phi:Q", title="Φ", scale=alt.Scale(domain=[0, 1])),
         tooltip=["candidate:N", "topics:Q", alt.Tooltip("phi:Q", title="Φ", format=".4f")],
     )
-    goal = alt.Chart().mark_rule(strokeDash=[5, 4], color="#555555").encode(y=alt.datum(one.target))
+    goal = alt.Chart().mark_rule(strokeDash=[5, 4], color="#555555").encode(y=alt.YDatum(one.target))
     return alt.layer(goal, lines)
 
 
@@ -166,7 +166,9 @@ def _scores(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
     )
     ends = pl.DataFrame({"optimal": [low, high], "score": [low, high]})
     same = (
-        alt.Chart(ends).mark_line(strokeDash=[4, 4], color="#888888", strokeWidth=1).encode(x="optimal:Q", y="score:Q")
+        alt.Chart(ends)
+        .mark_line(strokeDash=[4, 4], color="#888888", strokeWidth=1)
+        .encode(x=alt.X("optimal:Q"), y=alt.Y("score:Q"))
     )
     return alt.layer(same, dots)
 
@@ -180,7 +182,7 @@ def _asl(alt: Any, one: CollectionOptimum, size: tuple[int, int]) -> Any:
         y=alt.Y("asl:Q", title="achieved significance level", scale=alt.Scale(domain=[0, 1])),
         tooltip=["candidate:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("asl:Q", format=".4f")],
     )
-    return alt.layer(alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.datum(0.05)), lines)
+    return alt.layer(alt.Chart().mark_rule(strokeDash=[4, 4], color="#555555").encode(y=alt.YDatum(0.05)), lines)
 
 
 def _long(curves: dict[str, Candidate], columns: Any) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful import _polars as pl
-from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
+from gainful.charts import COLOURS, GREY, HEIGHT, WIDTH, end_labels, load_altair, styled
 from gainful.results import Chart
 
 if TYPE_CHECKING:
@@ -43,33 +43,33 @@ def draw(curve: ThresholdCurve, chosen: int | None = None, interval: tuple[float
         ends = np.clip(interval, left, right)
         span = pl.DataFrame({"from": [float(ends[0])], "to": [float(ends[1])]})
         band = alt.Chart(span).mark_rect(color=COLOURS[0], opacity=0.12)
-        above.append(band.encode(x=alt.X("from:Q", scale=scale), x2="to:Q"))
+        above.append(band.encode(x=alt.X("from:Q", scale=scale), x2=alt.X2("to:Q")))
     measured = alt.Chart(points)
     above.append(measured.mark_line(color=COLOURS[0], **line).encode(x=x, y=score))
     above.append(measured.mark_point(opacity=0, size=60).encode(x=x, y=score, tooltip=hints))
     names = {"forbidden": curve.forbidden_label, "filtered_good": "FilteredGood", "empty": "Empty"}
     long = points.rename(names).unpivot(list(names.values()), index="x", variable_name="what", value_name="share")
+    below_x = alt.X("x:Q", scale=scale, title="threshold: documents with at least this score are kept")
+    share = alt.Y("share:Q", title="share", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    colours = alt.Scale(domain=list(names.values()), range=COLOURS[1:4])
+    colour = alt.Color("what:N", title=None, sort=None, scale=colours, legend=None)
+    tooltip = ["what:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("x:Q", title="threshold")]
+    last = long.drop_nulls().drop_nans().sort("x", maintain_order=True).group_by("what", maintain_order=True).last()
     below: list[Any] = [
-        alt.Chart(long)
-        .mark_line(**line)
-        .encode(
-            x=alt.X("x:Q", scale=scale, title="threshold: documents with at least this score are kept"),
-            y=alt.Y("share:Q", title="share", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color(
-                "what:N", title=None, sort=None, scale=alt.Scale(domain=list(names.values()), range=COLOURS[1:4])
-            ),
-            tooltip=["what:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("x:Q", title="threshold")],
-        )
+        alt.Chart(long).mark_line(**line).encode(x=below_x, y=share, color=colour, tooltip=tooltip),
+        *end_labels(last.select("what", "x", "share"), below_x, share, colour, domain=(0.0, 1.0), height=HEIGHT * 0.5),
     ]
+    said = []
     if chosen is not None:
         place = alt.Chart(points.filter(pl.Series(at == chosen)))
-        rule = place.mark_rule(strokeDash=[4, 4], color="#555555").encode(x=alt.X("x:Q", scale=scale))
+        rule = place.mark_rule(strokeDash=[4, 4], color=GREY).encode(x=alt.X("x:Q", scale=scale))
         dot = place.mark_point(filled=True, size=80, color=COLOURS[0], opacity=1)
         above += [rule, dot.encode(x=x, y=score, tooltip=hints)]
         below.append(rule)
+        said.append(f"Dashed: the threshold that is best.{' Shaded: its interval.' if interval is not None else ''}")
     both = alt.vconcat(
         alt.layer(*above).properties(width=WIDTH, height=HEIGHT * 0.6),
         alt.layer(*below).properties(width=WIDTH, height=HEIGHT * 0.5),
         spacing=8,
     )
-    return styled(both, f"Where to cut {curve.run}")
+    return styled(both, f"Where to cut {curve.run}", *said)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful import _polars as pl
-from gainful.charts import COLOURS, WIDTH, load_altair, styled, tips
+from gainful.charts import COLOURS, GREY, WIDTH, load_altair, row_height, styled, tips
 from gainful.results import Chart
 from gainful.verbs.compare.verdict import few_topics
 
@@ -26,9 +26,9 @@ def comparison_chart(found: Comparison) -> Chart:
     frame = _ordered(frame.select("measure", "run", pl.col(title).alias("value"), "low", "high"), rows)
     scale = alt.Scale(zero=found.baseline is not None)
     axis = alt.X("low:Q", title=f"{title}, {confidence} ({found.settings['interval']})", scale=scale)
-    layers = _intervals(frame, axis, alt.value(COLOURS[0]), ".4f")
+    layers = _intervals(frame, axis, alt.ColorValue(COLOURS[0]), ".4f")
     if found.baseline is not None:
-        layers.insert(0, alt.Chart(frame).mark_rule(strokeDash=[4, 4], color="#555555").encode(x=alt.datum(0)))
+        layers.insert(0, alt.Chart(frame).mark_rule(strokeDash=[4, 4], color=GREY).encode(x=alt.XDatum(0)))
     heading = "Runs and their means" if found.baseline is None else f"Runs against the baseline {found.baseline}"
     about = "of each run by itself" if found.baseline is None else "of each pair by itself"
     several = [f"Intervals are {about}, not corrected for many."] if len(found.systems) > 2 else []
@@ -48,18 +48,21 @@ def _places(found: Comparison, rows: pl.DataFrame, confidence: str) -> Any:
     domain = ["may be best", "shown not to be best"]
     colour = alt.Color("standing:N", title=None, scale=alt.Scale(domain=domain, range=[COLOURS[0], "#888888"]))
     axis = alt.X("low:Q", title=f"place, {confidence}", scale=alt.Scale(zero=False), axis=alt.Axis(tickMinStep=1))
-    return _panels(found, _intervals(frame, axis, colour, ".0f", ("best:Q", "best in", ".2f")), WIDTH // 2)
+    return _panels(found, _intervals(frame, axis, colour, ".0f", ("best:Q", "best in", ".2f"), named=False), WIDTH // 2)
 
 
-def _intervals(frame: pl.DataFrame, axis: Any, colour: Any, digits: str, *more: tuple[str, str, str]) -> list[Any]:
-    """A dot and a line per run."""
+def _intervals(
+    frame: pl.DataFrame, axis: Any, colour: Any, digits: str, *more: tuple[str, str, str], named: bool = True
+) -> list[Any]:
+    """A dot and a line per run; `named`: with their names, which need not stand twice in a row."""
     alt = load_altair()
     numbers = ((f"{name}:Q", name, digits) for name in ("value", "low", "high"))
     tooltip = tips("measure:N", "run:N", *numbers, *more)
-    points = alt.Chart(frame).encode(y=alt.Y("run:N", title=None, sort=None), color=colour, tooltip=tooltip)
+    y = alt.Y("run:N", title=None, sort=None, axis=alt.Axis() if named else alt.Axis(labels=False, ticks=False))
+    points = alt.Chart(frame).encode(y=y, color=colour, tooltip=tooltip)
     return [
-        points.mark_rule(strokeWidth=2).encode(x=axis, x2="high:Q"),
-        points.mark_point(filled=True, size=60, opacity=1).encode(x="value:Q"),
+        points.mark_rule(strokeWidth=2).encode(x=axis, x2=alt.X2("high:Q")),
+        points.mark_point(filled=True, size=60, opacity=1).encode(x=alt.X("value:Q")),
     ]
 
 
@@ -68,7 +71,7 @@ def _panels(found: Comparison, layers: list[Any], width: int) -> Any:
     measures = [one.measure for one in found.contrasts]
     return (
         alt.layer(*layers)
-        .properties(width=width, height=alt.Step(22))
+        .properties(width=width, height=alt.Step(row_height(len(found.systems))))
         .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=1)
         .resolve_scale(x="independent", y="independent")
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful import _polars as pl
-from gainful.charts import load_altair, styled
+from gainful.charts import COLOURS, WIDTH, load_altair, styled
 from gainful.results import Chart, Note, Result, Settings, listed
 from gainful.tables import Table, number
 
@@ -126,9 +126,10 @@ class Explanation(Result):
             y=alt.Y("doc_id:N", sort=rows["doc_id"].to_list(), title="document"),
             tooltip=[alt.Tooltip(f"{name}:{kind}") for name, kind in zip(rows.columns, "NQQQQQ", strict=True)],
         )
-        could = base.mark_tick(color="#d55e00", thickness=2, size=16).encode(x="best:Q")
-        bars = base.mark_bar().encode(x=alt.X("won:Q", title="won, and could have won (tick)"))
-        return styled(bars + could, f"{self.measure} of topic {self.topic}: what documents add")
+        could = base.mark_tick(color=COLOURS[1], thickness=2, size=16).encode(x=alt.X("best:Q"))
+        bars = base.mark_bar(color=COLOURS[0]).encode(x=alt.X("won:Q", title=f"part of {self.measure}"))
+        title = f"{self.measure} of topic {self.topic}: what documents add"
+        return styled((bars + could).properties(width=WIDTH), title, "Bar: won. Tick: could have won.")
 
     def _content(self) -> dict[str, Any]:
         numbers = {name: getattr(self, name) for name in ("score", "empty", "best", "absent", "misplaced", "forbidden")}
