@@ -23,7 +23,9 @@ def test_tables_and_figures(look, tmp_path):
             Exhibit(name="Table 1", title="Shares", text="Done so.", frame=frame),
             Exhibit(name="Figure 2", title="Drawn", text="Thus.", frame=frame, draw=lambda: chart),
         ),
-        findings=(Finding(claim="it is so", collection="mine", holds=False, evidence="0.5 > 0.4"),),
+        findings=(
+            Finding(claim="it is so", collection="mine", holds=False, evidence="0.5 > 0.4", paper="Table 1: 0.4"),
+        ),
         absent={"Table 9": "no such data"},
         settings=Settings(name="negative_labels", data="mine", given={"seed": 0}),
     )
@@ -35,6 +37,13 @@ def test_tables_and_figures(look, tmp_path):
     assert table.locator("td").all_inner_texts() == [EVIL, "0.2500", "3", "b", "0.7500", "2"]
     table.get_by_role("button", name="τ").click()
     assert table.locator("td").all_inner_texts()[0] == "b"
-    assert "Does not hold on mine: it is so (0.5 > 0.4)" in page.locator(".short").inner_text()
+    assert page.locator(".tally").inner_text().split("\n")[:2] == ["0 of 1", "finding holds on mine"]
+    assert page.locator(".findings tbody").inner_text().split("\n") == [
+        "it is so",
+        "Table 1: 0.4",
+        "does not hold",
+        "0.5 > 0.4",
+    ]
+    assert page.locator(".findings a").get_attribute("href") == "#table-1"
     assert "Table 9: no such data" in page.locator("main").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") == 390

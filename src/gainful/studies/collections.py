@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gainful import _polars as pl
@@ -34,6 +35,7 @@ class StudyCollection:
     qrels: Qrels
     rankings: Rankings | None
     stands_for: Like | None = None  # the track that its runs were made up for
+    files: tuple[str, ...] = ()  # where the judgments and the runs are, if all are files
 
     @property
     def source(self) -> Qrels | Rankings:
@@ -139,8 +141,11 @@ def load_collections(
                 raise DataError(_NO_RUNS)
             qrels = read_qrels(pair[0])
             rankings = None if none else align(qrels, pair[1], **settings.policies.to_dict())
+        words = [pair[0], *(pair[1] if isinstance(pair[1], tuple | list) else [] if none else [pair[1]])]
+        files = tuple(map(str, words)) if all(isinstance(word, str | Path) for word in words) else ()
+        like_track = stands_for.get(str(name))
         loaded.append(
-            StudyCollection(name=str(name), qrels=qrels, rankings=rankings, stands_for=stands_for.get(str(name)))
+            StudyCollection(name=str(name), qrels=qrels, rankings=rankings, stands_for=like_track, files=files)
         )
     return loaded
 

@@ -84,6 +84,12 @@ class Paper:
         title, text = (self.about[name][part].format(**values) for part in ("title", "text"))
         return Exhibit(name=name, title=title, text=text, frame=frame, **more)
 
+    def prints(self, name: str, columns: Sequence[str], form: str = ".3g", **rows: Any) -> str:
+        """The numbers in some columns of an exhibit, the lowest and the highest; of `rows` that have these values."""
+        frame = self.published[name].filter(**rows) if rows else self.published[name]
+        ends = {column: [format(end, form) for end in (frame[column].min(), frame[column].max())] for column in columns}
+        return f"{name}: " + ", ".join(f"{column} {' to '.join(dict.fromkeys(both))}" for column, both in ends.items())
+
     def figure(
         self, name: str, frame: pl.DataFrame, *, values: Mapping[str, Any] = _NONE, brief: Any, **panel: Any
     ) -> Exhibit:

@@ -20,6 +20,7 @@ class Finding:
     collection: str  # where it was looked for
     holds: bool | None  # whether it holds there; None if a number that would decide it is undefined
     evidence: str  # the numbers that say so
+    paper: str = ""  # what the paper prints of it, or where it shows it
 
     def __str__(self) -> str:
         return f"{self.collection}: {_WORDS[self.holds]}: {self.claim} ({self.evidence})"
@@ -29,11 +30,16 @@ class Finding:
         return asdict(self)
 
 
-def decide(collection: str, claim: str, holds: Any, evidence: str, *numbers: Any) -> Finding:
+# What the paper prints of a finding that goes beyond it.
+BEYOND = "not in the paper"
+
+
+def decide(collection: str, claim: str, holds: Any, evidence: str, *numbers: Any, paper: str = "") -> Finding:
     """A finding; not decided where one of all the numbers that it depends on and tells is NaN."""
     values = (list(some.values()) if isinstance(some, Mapping) else some for some in numbers)
     undefined = any(np.isnan(np.asarray(some, np.float64)).any() for some in values)
-    return Finding(claim=claim, collection=collection, holds=None if undefined else bool(holds), evidence=evidence)
+    decided = None if undefined else bool(holds)
+    return Finding(claim=claim, collection=collection, holds=decided, evidence=evidence, paper=paper)
 
 
 def each(values: Mapping[str, float], form: str = ".4f") -> str:

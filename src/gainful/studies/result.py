@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gainful import _polars as pl
@@ -41,6 +41,8 @@ class Study(Result):
         Exhibits that the data do not allow, and why.
     settings
         What repeats the study, seed included.
+    files
+        By collection where its judgments and runs are, if it was read from files.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Study(Result):
     findings: tuple[Finding, ...]
     absent: Mapping[str, str]
     settings: Settings
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -75,6 +78,7 @@ class Study(Result):
             findings=found,
             absent=absent,
             settings=replace(settings, data=data, notes=tuple(notes)),
+            files={one.name: one.files for one in loaded if one.files},
         )
 
     def __getitem__(self, name: str) -> Exhibit:
@@ -105,8 +109,8 @@ class Study(Result):
         tables = [exhibit.table() for exhibit in self.exhibits]
         if self.findings:
             frame = pl.DataFrame(
-                [(one.collection, _HOLDS[one.holds], one.claim, one.evidence) for one in self.findings],
-                schema=["collection", "holds", "finding", "evidence"],
+                [(one.collection, _HOLDS[one.holds], one.claim, one.paper, one.evidence) for one in self.findings],
+                schema=["collection", "holds", "finding", "paper", "here"],
                 orient="row",
             )
             title = "Findings: what the paper found, and whether it holds here."

@@ -73,7 +73,7 @@ def test_tables_findings_and_settings(folder, gainful):
     assert " ".join(out.split()).startswith(expected.verdict())
     assert out.split("\n\n")[-2].startswith("Findings: what the paper found")
     table = " ".join(out.split("\n\n")[-1].split())
-    assert table.startswith("collection holds finding evidence")
+    assert table.startswith("collection holds finding paper here")
     assert table.count("qrels.web yes") == sum(finding.holds is True for finding in expected.findings)
     assert table.count("qrels.web no") == sum(finding.holds is False for finding in expected.findings)
 

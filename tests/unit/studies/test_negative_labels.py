@@ -308,8 +308,14 @@ class TestVerdicts:
         most = boundedness({"1": spam, "2": {"a": 1}, "3": spam}, cutoff=5)
         assert not of_judgments("c", half).holds
         assert of_judgments("c", most).holds
-        evidence = "67% of the topics below 0, 67% at most -1; published 70 to 100 % and 8 to 68 %"
-        assert of_judgments("c", most).evidence == evidence
+        assert of_judgments("c", most).evidence == "67% of the topics below 0, 67% at most -1"
+        assert of_judgments("c", most).paper == "Table 2a: below 0 70% to 100%, at most -1 8% to 68%"
+
+    def test_reliability_has_what_the_paper_prints(self):
+        """Table 2d: the lowest and the highest of two tracks at four cutoffs."""
+        (least,) = (found for found in of_runs(Numbers()) if found.claim.startswith("nDCGorg is less reliable"))
+        values = "nDCGorg 0.903 to 0.969, nDCG0 0.940 to 0.978, nDCGmin 0.984 to 0.996"
+        assert least.paper == f"Table 2d: {values}"
 
 
 class TestWhatDataDoNotAllow:
@@ -402,7 +408,9 @@ def test_charts_have_a_panel_a_collection_and_cutoff(drawn):
     ranks, errors, powers = (figures[name] for name in ("Figure 2c", "Figure 2e", "Figure 2f"))
     assert ranks["facet"]["field"] == "collection"
     dots = ranks["spec"]["layer"][-1]["encoding"]
-    assert [dots[axis]["scale"]["domain"] for axis in ("x", "y")] == [[1, 6]] * 2
+    assert [dots[axis]["scale"]["domain"] for axis in ("x", "y")] == [
+        [pytest.approx(0.82), pytest.approx(6.18)]
+    ] * 2  # 3 % of 6 ranks around them
     for chart in (errors, powers):
         assert (chart["facet"]["row"]["field"], chart["facet"]["column"]["field"]) == ("collection", "at")
         assert chart["spec"]["layer"][-1]["encoding"]["color"]["scale"]["domain"] == ["nDCGmin", "nDCGorg", "nDCG0"]

@@ -24,7 +24,7 @@ TABLE = Exhibit(
 FIGURE = Exhibit(name="Figure 2", title="Bars", text="Drawn.", frame=pl.DataFrame({"y": [0.25]}), draw=bars)
 HOLDS = Finding(claim="water is wet", collection="sea", holds=True, evidence="2 of 2")
 OPEN = Finding(claim="water is deep", collection="sea", holds=None, evidence="depth undefined")
-FAILS = Finding(claim="water is dry", collection="sea", holds=False, evidence="0 of 2")
+FAILS = Finding(claim="water is dry", collection="sea", holds=False, evidence="0 of 2", paper="Fish 1")
 STUDY = Study(
     name="water",
     paper="Fish, 2020",
@@ -61,7 +61,7 @@ def test_print_has_everything():
     text = str(STUDY)
     assert text.startswith("1 of 2 findings holds on sea.")
     assert "Table 1: Sizes. Counted.\n\nname   n\n────────\na      1\nb      -\n" in text
-    assert "sea          no      water is dry   0 of 2" in text
+    assert "sea          no      water is dry   Fish 1   0 of 2" in text
     notes = ["note: sea has 2 topics.", "note: Table 3 could not be made: sea needs runs."]
     assert text.splitlines()[-3:] == [*notes, "water: sea (2 topics, 3 runs); depth=3 seed=7"]
     assert "<b>1 of 2 findings holds on sea." in STUDY._repr_html_()
@@ -101,6 +101,7 @@ def test_to_dict_is_json():
         "collection": "sea",
         "holds": False,
         "evidence": "0 of 2",
+        "paper": "Fish 1",
     }
     assert content["absent"] == {"Table 3": "sea needs runs"}
     assert content["settings"] == {"depth": 3, "seed": 7, "policies": None}

@@ -16,6 +16,7 @@ from gainful.ltrf.comparison import LossComparison
 from gainful.ltrf.data import Examples
 from gainful.ltrf.functions import compare
 from gainful.ltrf.targets import Scale, read_scale
+from gainful.studies.exhibits import read_paper
 from gainful.studies.findings import Finding, decide, each
 from gainful.verbs.evaluate import evaluate
 
@@ -113,7 +114,8 @@ def findings_of_learning(learnt: Learnt) -> Iterator[Finding]:
     if learnt.unbounded is not None:
         share = float(learnt.unbounded["unbounded"])
         claim = "nDCGmin is out of bounds for some topics of the ordinal f-ranker"
-        yield decide(learnt.name, claim, share > 0, f"{share:.1%} of the test topics at {CUTOFF}", share)
+        paper = read_paper("forbidden_documents").prints("Table 5", ["unbounded"], ".1%", cutoff=CUTOFF)
+        yield decide(learnt.name, claim, share > 0, f"{share:.1%} of the test topics at {CUTOFF}", share, paper=paper)
     yield from _of_models(learnt.name, rows, losses)
 
 
@@ -123,7 +125,8 @@ def _accuracy(name: str, single: pl.DataFrame) -> Finding:
     right = np.isclose([f["filter-all"], f["filter-none"]], [forbidden, 1 - forbidden]).all()
     claim = "For topics with a single document, nDCGf is the accuracy of the filter, and nDCGmin says nothing"
     evidence = f"{each(f, '.3f')}; forbidden {forbidden:.3f}; nDCGmin {nothing}"
-    return decide(name, claim, right and least["filter-all"] == least["filter-none"], evidence, f, least)
+    holds = right and least["filter-all"] == least["filter-none"]
+    return decide(name, claim, holds, evidence, f, least, paper="Table 6")
 
 
 def _of_models(name: str, rows: Mapping[str, Mapping[str, Any]], losses: Sequence[str]) -> Iterator[Finding]:
@@ -134,13 +137,13 @@ def _of_models(name: str, rows: Mapping[str, Mapping[str, Any]], losses: Sequenc
         best, worst = max(baselines, key=value.__getitem__), min(trained, key=value.__getitem__)
         claim = "Every loss but lambdarank beats all baselines in nDCGf"
         evidence = f"{worst}, the lowest, {value[worst]:.4f}; {best}, the best baseline, {value[best]:.4f}"
-        yield decide(name, claim, value[worst] > value[best], evidence, value)
+        yield decide(name, claim, value[worst] > value[best], evidence, value, paper="Table 7")
     if "ordinal" in losses and len(losses) > 1:
         order = {model: value[model] for model in sorted(losses, key=lambda model: -value[model])}
         highest = next(iter(order)) == "ordinal"
-        yield decide(name, "The ordinal loss has the highest nDCGf", highest, each(order), order)
+        yield decide(name, "The ordinal loss has the highest nDCGf", highest, each(order), order, paper="Table 7")
     if "rank-only" in rows:
         top = max(zero, key=zero.__getitem__)
         claim = "Ranking without filtering has the highest nDCG0, which does not see forbidden documents"
         evidence = f"rank-only {zero['rank-only']:.4f}, highest {top} {zero[top]:.4f}"
-        yield decide(name, claim, zero["rank-only"] >= zero[top], evidence, zero)
+        yield decide(name, claim, zero["rank-only"] >= zero[top], evidence, zero, paper="Table 7")

@@ -13,7 +13,7 @@ from gainful.studies.panels import Axis
 _PAPER = read_paper("incomplete_judgments")
 # The level of the paper's example, Table 4.
 _EXAMPLE = 0.3
-_LEVEL = Axis(field="level", title="share of the judgments that is kept", format="%", domain=(0, 1))
+_LEVEL = Axis(field="level", title="judgments kept", format="%", domain=(0, 1))
 
 
 def exhibits_of(found: Sequence[IncompleteJudgments], rel: float) -> Iterator[Exhibit]:

@@ -27,7 +27,7 @@ def findings(one: IncompleteJudgments) -> Iterator[Finding]:
 
 def of_orders(one: Depleted) -> Iterator[Finding]:
     """What the paper says of the order of runs."""
-    finding = partial(decide, one.name)
+    finding = partial(decide, one.name, paper="Figure 1")
     bpref, infap, ndcg = (one.tau(measure) for measure in MEASURES)
     most, levels = len(one.levels), np.array(one.levels)
     highest = int((ndcg >= np.maximum(bpref, infap) - 1e-12).sum())
@@ -54,7 +54,7 @@ def of_orders(one: Depleted) -> Iterator[Finding]:
 
 def of_decisions(one: Depleted) -> Iterator[Finding]:
     """What the paper says of tests of pairs."""
-    finding = partial(decide, one.name)
+    finding = partial(decide, one.name, paper="Figure 2")
     levels = np.array(one.levels)
     behind, means = _behind(one, "accuracy")
     claim = "nDCG decides on pairs of runs at least as accurately as infAP at every level"
@@ -94,7 +94,7 @@ def of_weights(one: Depleted) -> Iterator[Finding]:
             apart = np.abs(curve - binary)
             claim = f"graded nDCG, weight {weight:g}, {what} differs by about 1% (at most {ABOUT_ONE:g} on average)"
             evidence = f"by {apart.mean():.3f} on average over the levels, {apart.max():.3f} at most"
-            yield decide(one.name, claim, float(apart.mean()) <= ABOUT_ONE, evidence, apart)
+            yield decide(one.name, claim, float(apart.mean()) <= ABOUT_ONE, evidence, apart, paper="Figure 3")
 
 
 def _lowest_knee(one: Depleted, by: Curve, what: str) -> Finding:
@@ -103,7 +103,8 @@ def _lowest_knee(one: Depleted, by: Curve, what: str) -> Finding:
     own, *others = (knees[measure] or never for measure in ("nDCG", "bpref", "infAP"))
     evidence = ", ".join(f"{measure} {'never' if level is None else f'{level:g}'}" for measure, level in knees.items())
     claim = f"nDCG's {what} exceeds {KNEE:g} at a lower level than those of bpref and infAP"
-    return decide(one.name, claim, own < min(others), evidence)
+    paper = "Table 3, whose numbers were not available" if by == "tau" else "Table 5, whose numbers were not available"
+    return decide(one.name, claim, own < min(others), evidence, paper=paper)
 
 
 def _behind(one: Depleted, what: str) -> tuple[FloatArray, dict[str, float]]:

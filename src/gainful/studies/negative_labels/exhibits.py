@@ -69,7 +69,9 @@ def _ranks(compared: Sequence[Compared]) -> Exhibit:
     moved = (
         some.with_columns(places=places).sort(places.abs(), descending=True, maintain_order=True) for some in frames
     )
-    axis = partial(Axis, domain=(1, max(2.0, *frame["nDCGorg"], *frame["nDCG0"])), whole=True, tight=True, reverse=True)
+    last = max(2.0, *frame["nDCGorg"], *frame["nDCG0"])
+    margin = min(0.9, 0.03 * last)  # or the best and the worst would lie on the axes
+    axis = partial(Axis, domain=(1 - margin, last + margin), whole=True, tight=True, reverse=True)
     x, y = axis(field="nDCG0", title="rank by nDCG0"), axis(field="nDCGorg", title="rank by nDCGorg")
     brief = pl.concat(some.head(5) for some in moved)
     look: dict[str, Any] = {"titled": True, "mark": "dots", "diagonal": True, "tooltip": ("run", "nDCGmin")}
