@@ -148,7 +148,9 @@ class Table:
         from rich.text import Text
 
         width = None if self.prose and terminal else READABLE if self.prose else _NOT_WRAPPED
-        console = Console(file=io.StringIO(), force_terminal=terminal, width=width, highlight=False)
+        # In a notebook, rich would show what it writes by itself, in colours, beside what is wanted.
+        how: dict[str, Any] = {"force_terminal": terminal, "force_jupyter": False, "highlight": False}
+        console = Console(file=io.StringIO(), width=width, **how)
         grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
         for column in self.columns:
             justify: Literal["left", "right"] = "left" if column.is_text else "right"

@@ -129,3 +129,10 @@ def test_says_the_same_as_text(name, shown):
     text, page = shown(name)["text/plain"], shown(name)["text/html"]
     verdict = re.search(r"<p><b>(.+?)</b></p>", page, re.DOTALL)[1]
     assert " ".join(text.split()).startswith(" ".join(html.unescape(verdict).split()))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_shows_nothing_else(name, outputs):
+    """What a library prints by itself, such as an empty box per table, would stand above every result."""
+    assert [output.output_type for output in outputs[name]] == ["execute_result"]
+    assert "\x1b" not in outputs[name][0].data["text/plain"]
