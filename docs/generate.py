@@ -2,6 +2,8 @@
 
 `python docs/generate.py` writes docs/measures.md from the registry.
 
+`python docs/generate.py --notebooks` runs the tutorials and keeps what they show.
+
 `python docs/generate.py --console [PAGE …]` runs what pages show, all of them or those named, and writes down what is
 printed now, what doctests give now, and the charts that are drawn now: read the diff.
 """
@@ -15,6 +17,7 @@ from pathlib import Path
 import follow
 from gainful.measures import PRESETS, REGISTRY
 from gainful.measures.parameters import write
+from sitegen import notebooks
 
 PAGE = Path(__file__).parent / "measures.md"
 
@@ -57,7 +60,12 @@ def main() -> int:
     parser.add_argument(
         "--console", nargs="*", type=Path, metavar="PAGE", help="rewrite what pages show, not the reference"
     )
-    pages = parser.parse_args().console
+    parser.add_argument("--notebooks", action="store_true", help="run the notebooks, and keep what they show")
+    given = parser.parse_args()
+    if given.notebooks:
+        notebooks.rewrite()
+        return 0
+    pages = given.console
     if pages is None:
         PAGE.write_text(page(), encoding="utf-8")
         return 0

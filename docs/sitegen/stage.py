@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from sitegen import commands, python
+from sitegen import commands, example, notebooks, python
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -18,17 +18,17 @@ DOCS = ROOT / "docs"
 # The navigation: pages of docs/ by name or pattern, each under the first that fits. A pattern may still fit nothing.
 NAV = {
     "Home": ["index.md"],
-    "Quick start": ["quick-start.md"],
+    "Start": ["install.md", "quick-start.md", "tutorials/student.md", "tutorials/*.md", "gallery.md"],
     "Tasks": [
-        "compare.md",
         "report.md",
-        "run-a-campaign.md",
+        "compare.md",
+        "how-many-topics.md",
         "which-measure.md",
         "measures-agree.md",
-        "how-many-topics.md",
         "judgments-deep-enough.md",
         "what-to-judge.md",
         "llm-judge.md",
+        "run-a-campaign.md",
         "nDCG-with-spam-labels.md",
         "choose-gain-and-discount.md",
         "where-to-cut.md",
@@ -64,19 +64,26 @@ LEFT_OUT = ("Where to look",)
 PICTURES = (".svg", ".png", ".css", ".js")
 # The front page takes the whole width.
 WIDE = "---\nhide:\n  - navigation\n  - toc\n---\n"
+# It shows a report that works; a phone, on which one would scroll inside of it for ever, the picture below.
+EXAMPLE = (
+    '<div class="example"><iframe src="example/report.html" title="A report of twelve simulated runs" loading="lazy">'
+    "</iframe></div>\n\n[Open this report by itself](example/report.html)\n\n"
+)
 FENCE = re.compile(r"^(\s*(`{3,}|~{3,}).*?^\s*\2\s*$)", re.MULTILINE | re.DOTALL)
 
 
 def pages() -> dict[str, str]:
     """The Markdown of the whole site, by path."""
     written = {path.relative_to(DOCS).as_posix(): _read(path) for path in sorted(DOCS.rglob("*.md"))}
+    for path in sorted(notebooks.TUTORIALS.glob("*.ipynb")):
+        written[f"tutorials/{path.stem}.md"] = notebooks.page(notebooks.read(path))
     found = {path: relinked(text, f"docs/{path}") for path, text in written.items()}
     for source, path in BESIDE.items():
         text = _read(ROOT / source)
         found[path] = relinked(quick_start(text) if source == "README.md" else text, source)
     places = python.places()
     found |= commands.pages({path: found[path] for path in (*_in_order(written), "quick-start.md")}, places)
-    found["index.md"] = WIDE + found["index.md"]
+    found["index.md"] = WIDE + re.sub(r"^(?=\[!\[)", EXAMPLE, found["index.md"], count=1, flags=re.MULTILINE)
     return found | python.pages()
 
 
@@ -97,6 +104,8 @@ def relinked(text: str, source: str) -> str:
             return match[0]
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
         place = BESIDE.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
+        if place is not None and place.endswith(".ipynb"):
+            place = f"{place.removesuffix('.ipynb')}.md"
         return match[1] if place is None else f"[{match[1]}]({posixpath.relpath(place, here)}{mark}{anchor})"
 
     parts = FENCE.split(text)
@@ -113,7 +122,7 @@ def navigation(paths: Mapping[str, str]) -> list[object]:
         here = [path for pattern in patterns for path in left if fnmatchcase(path, pattern)]
         here = list(dict.fromkeys(here))
         left = [path for path in left if path not in here]
-        if title in ("Home", "Quick start"):
+        if title == "Home":
             nav += [{title: path} for path in here]
         elif here:
             plain: list[object] = [path for path in here if posixpath.dirname(path) not in INSIDE]
@@ -138,6 +147,7 @@ def stage(folder: Path) -> int:
         path = folder / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    example.write(folder / "docs" / "example" / "report.html", ROOT / "build" / "example.html")
     settings = _read(ROOT / "zensical.toml").replace("[project]\n", f"[project]\nnav = {_toml(navigation(found))}\n", 1)
     (folder / "zensical.toml").write_text(settings, encoding="utf-8")
     return len(found)

@@ -49,6 +49,31 @@ def test_search_works_without_a_server(visit):
     assert "bootstrap" in page.locator("article").inner_text().lower()
 
 
+def test_search_for_install_finds_the_page_about_it(visit):
+    page = visit("index.html")
+    page.locator(".md-search__button").click()
+    page.locator("input[aria-label=Search]").press_sequentially("install", delay=50)
+    found = page.locator("[id$=-results] a").first
+    found.wait_for()
+    page.wait_for_function("document.querySelector('[id$=-results] a').href.includes('install.html')")
+
+
+def test_front_page_shows_a_report_that_works(visit):
+    page = visit("index.html")
+    assert "pip install" in page.locator("article").inner_text()
+    assert (
+        page.get_by_role("link", name="Repository").get_attribute("href") == "https://github.com/gainful-eval/gainful"
+    )
+    page.locator(".example").scroll_into_view_if_needed()
+    report = page.frame_locator(".example iframe")
+    report.locator("html[data-ready]").wait_for(state="attached")
+    assert report.locator("h1").inner_text() == "Twelve simulated runs"
+    assert not page.locator("article a > img").is_visible()
+    phone = visit("index.html", width=390)
+    assert phone.locator("article a > img").is_visible()
+    assert not phone.locator(".example iframe").is_visible()
+
+
 def test_links_lead_from_page_to_page(visit):
     page = visit("reference/commands/compare.html")
     page.get_by_role("link", name="gainful.compare", exact=True).click()

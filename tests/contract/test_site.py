@@ -37,7 +37,7 @@ class TestPages:
         found = list(paths(stage.navigation(pages)))
         assert sorted(found) == sorted(pages)
         assert {path.relative_to(stage.DOCS).as_posix() for path in stage.DOCS.rglob("*.md")} <= set(found)
-        assert found[:2] == ["index.md", "quick-start.md"]
+        assert found[:3] == ["index.md", "install.md", "quick-start.md"]
 
     def test_a_page_without_a_place_is_refused(self, pages):
         message = "lost.md: no place in the navigation; add it to NAV in docs/sitegen/stage.py"
@@ -74,6 +74,7 @@ class TestLinks:
             ("docs/studies/one.md", "[a](../../CHANGELOG.md)", "[a](../changelog.md)"),
             ("README.md", "[a](docs/compare.md) and [b](docs/trec_eval.md)", "[a](compare.md) and [b](trec_eval.md)"),
             ("README.md", "[a](#b), [c](https://d.org/e)", "[a](#b), [c](https://d.org/e)"),
+            ("docs/index.md", "[a](tutorials/one.ipynb)", "[a](tutorials/one.md)"),
             ("README.md", "[how it is done](src/gainful/compare.py)", "how it is done"),
             ("README.md", "```sh\n[a](docs/b.md)\n```\n[a](docs/b.md)", "```sh\n[a](docs/b.md)\n```\n[a](b.md)"),
         ],
