@@ -155,7 +155,7 @@ class TestPython:
     def test_a_function(self, pages):
         page = pages[f"{python.FOLDER}/evaluate.md"]
         part = page[page.index("{ #gainful.evaluate }") : page.index("{ #gainful.explain }")]
-        assert "\ngainful.evaluate(qrels, runs=None, measures=('nDCG@10', 'AP'), **options)\n" in part
+        assert "\ngainful.evaluate(\n    qrels,\n    runs=None,\n    measures=('nDCG@10', 'AP'),\n    *,\n" in part
         assert "`ties` (`'trec' | 'order' | 'expected'`)\n:   trec: score as float32 descending" in part
         assert "`keep_going` (`bool`)\n:   Leave out runs that cannot be read" in part
         assert "[`Scores`](data.md#gainful.Scores)\n:   One score" in part
