@@ -80,6 +80,7 @@ _COMMANDS = (
         check_save="gainful.ltrf.functions:check_save",
     ),
     Command("ltrf score", "gainful.ltrf:score", "ranker new.csv -o filtered.txt", special="score", prints=False),
+    Command("ltrf qrels", "gainful.ltrf:qrels", "answers.csv -o judgments.txt", special="qrels", prints=False),
     Command("ltrf compare", "gainful.ltrf:compare", "answers.csv --losses bce,ordinal --chart loss.svg"),
     Command(
         "ltrf tune",

@@ -370,6 +370,22 @@ def score(call: Call, *, output: Path) -> None:
     note(f"{output}: {len(run)} of {len(examples)} documents; nothing for {empty} of {topics} topics")
 
 
+def qrels(call: Call, *, output: Path) -> None:
+    """Write the judgments in examples.
+
+    Parameters
+    ----------
+    output
+        Write the judgments to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one
+        of .gz, .zst, .bz2 and .xz may follow.
+    """
+    from gainful.io.write import write_qrels
+
+    found = call.function(Path(call.word["data"]), **call.own)
+    write_qrels(found, _place(output))
+    note(f"{output}: {len(found)} judgments")
+
+
 def _place(output: Path) -> Path:
     """Where a run is written to: - is the screen."""
     return Path("/dev/stdout") if str(output) == "-" else output

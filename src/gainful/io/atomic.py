@@ -18,10 +18,11 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
     """
     data = content.encode() if isinstance(content, str) else content
     try:
-        target = Path(path).resolve()
-        if target.exists() and not target.is_file():
+        target = Path(path)
+        if target.exists() and not target.is_file():  # before it is resolved: a pipe then has no name
             target.write_bytes(data)
             return
+        target = target.resolve()
         temporary = target.with_name(f".gainful-{os.urandom(8).hex()}.part")
         try:
             temporary.write_bytes(data)

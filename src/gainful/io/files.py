@@ -18,6 +18,7 @@ from gainful.data.run import check_unchanged
 from gainful.errors import DataError, did_you_mean
 from gainful.io.columns import match_columns
 from gainful.io.compression import decompress, is_compressed, split_compression
+from gainful.io.letor import is_letor, read_letor
 from gainful.io.objects import read_object
 from gainful.io.remote import RemoteFile
 from gainful.io.sampled import is_sampled, read_sampled
@@ -81,6 +82,8 @@ class Content:
             raise DataError(f"{self.where}: expected {layout.what}, got {got}", remedy=EMPTY)
         if self.format == "text" and layout.judged and is_sampled(self.data[:HEAD]):
             return read_sampled(bytes(self.data), self.where)
+        if self.format == "text" and layout.judged and is_letor(bytes(self.data[:HEAD])):
+            return read_letor(bytes(self.data), self.where)
         if self.format == "text":
             return read_text(self.data, layout, self.where)
         data = bytes(self.data)

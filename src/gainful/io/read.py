@@ -23,6 +23,7 @@ from gainful.io.columns import named_columns
 from gainful.io.dataset import dataset_runs, is_dataset
 from gainful.io.files import HEAD, Content, is_standard_input, load, standard_input, text_file, unpacked
 from gainful.io.foreign import converted, is_foreign
+from gainful.io.letor import is_letor
 from gainful.io.objects import is_one_run, is_record, is_table, read_object
 from gainful.io.ranks import LOOKED_AT, rank_notes
 from gainful.io.remote import RemoteFile, is_url
@@ -42,9 +43,10 @@ def read_qrels(source: object, *, columns: Columns = None) -> Qrels:
     Parameters
     ----------
     source
-        A file (TREC text, CSV, TSV, JSONL, Parquet or Arrow, also compressed), ``-`` for standard input, a dict
-        ``{topic: {doc: label}}`` or ``{topic: [relevant doc, …]}``, a frame of polars, pandas or pyarrow, an iterable
-        of objects with ``query_id``, ``doc_id`` and ``relevance``, `Qrels`, or what another package holds judgments in.
+        A file (TREC text, LETOR lines, CSV, TSV, JSONL, Parquet or Arrow, also compressed), ``-`` for standard input, a
+        dict ``{topic: {doc: label}}`` or ``{topic: [relevant doc, …]}``, a frame of polars, pandas or pyarrow, an
+        iterable of objects with ``query_id``, ``doc_id`` and ``relevance``, `Qrels`, or what another package holds
+        judgments in.
     columns
         What columns of a table are called, by gainful's name for them: ``{"doc_id": "chunk"}``; a number is a place.
 
@@ -78,7 +80,7 @@ def judgments(source: object, *, raw: bool = True, columns: Columns = None) -> Q
     if isinstance(source, str | os.PathLike):
         content = standard_input() if is_standard_input(source) else load(_file(source))
         rows = partial(content.frame, layout)
-        if raw and content.format == "text":
+        if raw and content.format == "text" and not is_letor(bytes(content.data[:HEAD])):
             return RawQrels(bytes(content.data), rows, content.where)
         return Qrels(rows(), content.where)
     rows = partial(read_object, source, layout)

@@ -3,6 +3,7 @@ from .comparison import LossComparison as LossComparison
 from .data import Examples as Examples
 from .data import read_examples as read_examples
 from .functions import compare as compare
+from .functions import qrels as qrels
 from .functions import score as score
 from .functions import train as train
 from .functions import tune as tune

@@ -17,7 +17,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import DataError, GainfulError
 from gainful.io.objects import is_table
-from gainful.ltrf.reading import Table, frame_of, read_file
+from gainful.ltrf.reading import Features, Table, frame_of, read_file
 from gainful.ltrf.settings import Kind
 from gainful.ltrf.targets import FloatArray, IntArray, Scale
 
@@ -46,8 +46,6 @@ class Examples:
         Documents × features, or None for text.
     names
         The names of the features.
-    sparse
-        Whether a feature that is not there is 0, as in LETOR files.
     name
         Where they came from, for messages.
     """
@@ -55,7 +53,6 @@ class Examples:
     frame: pl.DataFrame
     features: NDArray[np.float32] | None = None
     names: tuple[str, ...] = ()
-    sparse: bool = False
     name: str = "examples"
 
     def __len__(self) -> int:
@@ -104,13 +101,15 @@ class Examples:
             return self.features
         at = {name: place for place, name in enumerate(self.names)}
         absent = [name for name in names if name not in at]
-        if absent and not self.sparse:
+        if absent:
+            some = ", ".join(repr(name) for name in absent[:5]) + (", …" if len(absent) > 5 else "")
+            numbers = all(name.isdecimal() for name in self.names)
+            hint = f"; if they are 0 in all lines, name them in one, as {absent[0]}:0" if numbers else ""
             raise DataError(
                 f"{self.name}: expected the {len(names)} features that the f-ranker learnt from, got none called "
-                f"{', '.join(repr(name) for name in absent[:5])}"
+                f"{some}{hint}"
             )
-        padded = np.column_stack([self.features, np.zeros(len(self), np.float32)])
-        return np.asarray(padded[:, [at.get(name, -1) for name in names]], np.float32)
+        return np.ascontiguousarray(self.features[:, [at[name] for name in names]])
 
     def only(self, queries: Sequence[str]) -> Examples:
         """The documents of some queries."""
@@ -206,18 +205,25 @@ def _examples(table: Table, labelled: bool) -> Examples:
     again = ~frame.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series()
     _refuse(again, place, "every document once in a query", frame["doc_id"])
     names = [column for column in frame.columns if column not in KEYS]
-    if not names:
+    if not names and table.features is None:
         raise DataError(f"{name}: expected columns query and document, or one column per feature, got neither")
-    columns = [] if text else [_numbers(frame[column], place) for column in names]
     # The documents of a query side by side, queries as they first appear.
     first = frame.with_row_index("row").select(pl.col("row").min().over("query_id")).to_series()
     order = first.arg_sort()
     if text:
         return Examples(frame=frame[order].select(*KEYS, *TEXTS), name=name)
-    features = np.ascontiguousarray(pl.DataFrame(columns)[order].to_numpy(), dtype=np.float32)
-    return Examples(
-        frame=frame[order].select(KEYS), features=features, names=tuple(names), sparse=table.sparse, name=name
-    )
+    given = table.features or Features(tuple(names), _matrix(frame.select(names), place))
+    sorted_already = bool((order.diff().drop_nulls() == 1).all())
+    features = given.values if sorted_already else given.values[order.to_numpy()]
+    return Examples(frame=frame[order].select(KEYS), features=features, names=given.names, name=name)
+
+
+def _matrix(columns: pl.DataFrame, place: Callable[[int], str]) -> NDArray[np.float32]:
+    """Column by column: nothing is held twice."""
+    found = np.empty(columns.shape, np.float32)
+    for at, column in enumerate(columns.iter_columns()):
+        found[:, at] = _numbers(column, place).to_numpy()
+    return found
 
 
 def _renamed(frame: pl.DataFrame, where: str) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from gainful.ltrf.settings import SHARED_LOSSES, Cut, Loss, Settings, check_loss
 from gainful.stats.choices import Correction
 
 if TYPE_CHECKING:
+    from gainful.data.qrels import Qrels
     from gainful.data.run import Run
     from gainful.ltrf.comparison import LossComparison
     from gainful.ltrf.ranker import FRanker
@@ -309,6 +310,36 @@ def tune(
     from gainful.ltrf.search import search
 
     return search(data, validation, test, locals())
+
+
+def qrels(data: Any, *, gains: Mapping[float, float] | str | None = None) -> Qrels:
+    """The judgments in examples, for other programs to evaluate with.
+
+    Parameters
+    ----------
+    data
+        As for training: text or features, in any format.
+    gains
+        See `train`; with it, judgments are gains instead of labels.
+
+    Returns
+    -------
+    Qrels
+        One judgment per document.
+
+    Examples
+    --------
+    >>> import gainful as gf
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"query_id": [1, 1], "doc_id": ["a", "b"], "label": [2, -1], "f": [0.5, 0.1]})
+    >>> gf.ltrf.qrels(rows, gains={-1: -10, 2: 1}).frame["relevance"].to_list()
+    [1.0, -10.0]
+    """
+    from gainful.ltrf.data import read_examples
+    from gainful.ltrf.targets import read_scale
+
+    examples = read_examples(data)
+    return examples.qrels(None if gains is None else read_scale(gains, examples.labels))
 
 
 def check_save(folder: Path) -> None:

@@ -9,17 +9,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gainful import _polars as pl
 from gainful.errors import DataError
+from gainful.io import letor
 from gainful.io.compression import decompress, split_compression
 from gainful.io.damage import check_parquet
 
+FloatMatrix = NDArray[np.float32]
+BoolArray = NDArray[np.bool_]
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
 # All features of all documents are held in memory.
 _MOST_FEATURES = 100_000
+
+
+class Features(NamedTuple):
+    """Names, and documents × features."""
+
+    names: tuple[str, ...]
+    values: FloatMatrix
 
 
 class Table(NamedTuple):
@@ -28,7 +39,7 @@ class Table(NamedTuple):
     frame: pl.DataFrame
     name: str
     place: Callable[[int], str]
-    sparse: bool = False
+    features: Features | None = None  # where they are no columns
 
 
 def frame_of(source: Any) -> pl.DataFrame:
@@ -103,44 +114,49 @@ def _read_jsonl(data: bytes, where: str) -> Table:
 
 
 def _read_letor(data: bytes, where: str) -> Table:
-    """`label qid:1 1:0.5 3:0.1 # doc`: features that are not named are 0."""
+    """`label qid:1 1:0.5 3:0.1 # doc`: features that are not named in a line are 0 there."""
     try:
-        text = data.decode()
+        parts = [_letor_block(block, where) for block in letor.blocks(data, where)]
     except UnicodeDecodeError:
         raise DataError(f"{where}: expected LETOR/SVMlight lines or a table ({', '.join(_TABLES)})") from None
-    lines = pl.DataFrame({"line": text.splitlines()}, schema={"line": pl.String}).with_row_index("number", offset=1)
-    lines = lines.filter(~pl.col("line").str.contains(r"^\s*(#|$)"))
-    if not lines.height:
+    keys = pl.concat([part[0] for part in parts]) if parts else pl.DataFrame()
+    if not keys.height:
         raise DataError(f"{where}: expected examples, got an empty file")
-    numbers = lines["number"].to_list()
-    head = r"^\s*(\S+)\s+qid:([^\s#]+)"
-    parts = lines.select(
-        pl.col("line").str.extract(head, 1).cast(pl.Float64, strict=False).alias("label"),
-        pl.col("line").str.extract(head, 2).alias("query_id"),
-        pl.col("line").str.extract(r"#\s*(?:docid\s*=\s*)?(\S+)").alias("doc_id"),
-        pl.col("line").str.replace(r"#.*$", "").str.extract_all(r"\S+").list.slice(2).alias("cells"),
+    width = max(dense.shape[1] for _, dense, _ in parts)
+    named = np.zeros(width, bool)
+    whole = np.zeros((keys.height, width), np.float32)
+    row = 0
+    for _, dense, seen in parts:
+        whole[row : row + len(dense), : dense.shape[1]] = dense
+        named[: len(seen)] |= seen
+        row += len(dense)
+    if not named.any():
+        raise DataError(f"{where}: expected features, got none in any line")
+    if not named.all():  # one that no line names is not there
+        whole = whole[:, named]
+    names = tuple(map(str, np.flatnonzero(named).tolist()))
+    numbers = keys["number"]
+    return Table(keys.drop("number"), where, lambda at: f"{where}:{numbers[at]}", Features(names, whole))
+
+
+def _letor_block(lines: pl.DataFrame, where: str) -> tuple[pl.DataFrame, FloatMatrix, BoolArray]:
+    """Keys with the numbers of lines, features by number, and whether any line names each."""
+    numbers = lines["number"]
+    cells = lines.select(
+        pl.int_range(pl.len()).alias("row"),
+        pl.col("line").str.replace(r"#.*", "").str.extract_all(r"\S+").list.slice(2).alias("cells"),
     )
-    for row in parts.select((pl.col("label").is_null() | pl.col("query_id").is_null()).arg_max()).to_series():
-        if parts["label"][row] is None or parts["query_id"][row] is None:
-            wrong = lines["line"][row]
-            raise DataError(f"{where}:{numbers[row]}: expected 'label qid:… 1:… 2:…', got {wrong[:80]!r}")
-    cells = parts.select(pl.int_range(pl.len()).alias("row"), "cells").explode("cells").drop_nulls("cells")
+    cells = cells.explode("cells").drop_nulls("cells")
     cells = cells.with_columns(
         pl.col("cells").str.extract(r"^(\d+):").cast(pl.Int64, strict=False).alias("feature"),
         pl.col("cells").str.extract(r"^\d+:(.+)$").cast(pl.Float64, strict=False).alias("value"),
     )
     for cell in cells.filter(pl.col("feature").is_null() | pl.col("value").is_null()).head(1).iter_rows(named=True):
         raise DataError(f"{where}:{numbers[cell['row']]}: expected feature:value, got {cell['cells'][:80]!r}")
-    if not cells.height:
-        raise DataError(f"{where}: expected features, got none in any line")
-    width = int(cells["feature"].max()) + 1  # type: ignore[arg-type]
-    if width - 1 > _MOST_FEATURES:
-        raise DataError(f"{where}: expected features numbered up to {_MOST_FEATURES}, got {width - 1}")
-    dense = np.zeros((parts.height, width), np.float32)
-    dense[cells["row"].to_numpy(), cells["feature"].to_numpy()] = cells["value"].to_numpy()
-    first = 0 if (cells["feature"] == 0).any() else 1
-    number = pl.Series(numbers).cast(pl.String)
-    keys = parts.select("query_id", pl.col("doc_id").fill_null(number), "label")
-    features = pl.DataFrame(dense[:, first:], schema=[str(k) for k in range(first, width)])
-    frame = pl.concat([keys, features], how="horizontal")
-    return Table(frame, where, lambda row: f"{where}:{numbers[row]}", sparse=True)
+    feature = cells["feature"].to_numpy()
+    last = int(feature.max(initial=-1))
+    if last > _MOST_FEATURES:
+        raise DataError(f"{where}: expected features numbered up to {_MOST_FEATURES}, got {last}")
+    dense = np.zeros((lines.height, last + 1), np.float32)
+    dense[cells["row"].to_numpy(), feature] = cells["value"].to_numpy()
+    return lines.select("query_id", "doc_id", "label", "number"), dense, np.bincount(feature, minlength=last + 1) > 0

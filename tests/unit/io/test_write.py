@@ -306,3 +306,15 @@ def test_whatever_can_be_read_can_be_written(folder: Path, refused) -> None:
     with pytest.raises(DataError, match=r"^expected a path, a dict .* as run, got int$"):
         write_run(3, "x.txt")
     assert not Path("x.txt").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="needs /dev/fd")
+def test_write_into_a_pipe() -> None:
+    """What /dev/stdout is in a pipe: resolved, it is no name of a file."""
+    read, write = os.pipe()
+    try:
+        write_atomically(f"/dev/fd/{write}", "content")
+        assert os.read(read, 100) == b"content"
+    finally:
+        os.close(read)
+        os.close(write)

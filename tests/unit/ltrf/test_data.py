@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import gainful as gf
 from gainful.errors import DataError, GainfulError
 from gainful.ltrf.data import read_examples
 from gainful.ltrf.targets import Scale
@@ -77,7 +78,7 @@ class TestFeatures:
     def test_table(self, tmp_path):
         path = write(tmp_path / "a.csv", "qid,docno,f1,label,f 2\n1,a,.5,2,-1e3\n1,b,,0,7\n")
         examples = read_examples(path)
-        assert (examples.kind, examples.names, examples.sparse) == ("features", ("f1", "f 2"), False)
+        assert (examples.kind, examples.names) == ("features", ("f1", "f 2"))
         assert np.array_equal(examples.features, np.array([[0.5, -1000], [np.nan, 7]], np.float32), equal_nan=True)
 
     def test_letor_as_a_plain_loop_reads_it(self, tmp_path):
@@ -104,8 +105,8 @@ class TestFeatures:
     def test_letor_ids_and_feature_0(self, tmp_path):
         examples = read_examples(write(tmp_path / "a.dat", "1 qid:x 0:2 3:1\n\n0 qid:x 1:5\n"))
         assert examples.doc_ids == ["1", "3"]  # line numbers
-        assert examples.names == ("0", "1", "2", "3")
-        assert examples.features.tolist() == [[2, 0, 0, 1], [0, 5, 0, 0]]
+        assert examples.names == ("0", "1", "3")  # no line names feature 2
+        assert examples.features.tolist() == [[2, 0, 1], [0, 5, 0]]
 
     def test_matrix_by_name(self):
         examples = read_examples(pl.DataFrame({"qid": [1], "docno": ["a"], "label": [1], "x": [1.0], "y": [2.0]}))
@@ -117,9 +118,32 @@ class TestFeatures:
             "examples: expected the 2 features that the f-ranker learnt from, got none called 'z'"
         )
 
-    def test_letor_features_that_are_not_there_are_0(self, tmp_path):
-        examples = read_examples(write(tmp_path / "a.txt", "1 qid:1 1:7 2:5\n"))
-        assert examples.matrix(("2", "9", "1")).tolist() == [[5.0, 0.0, 7.0]]
+    def test_letor_features_that_no_line_names_are_refused(self, tmp_path):
+        path = write(tmp_path / "a.txt", "1 qid:1 1:7 2:5\n0 qid:1 9:0\n")
+        assert read_examples(path).matrix(("2", "9", "1")).tolist() == [[5.0, 0.0, 7.0], [0.0, 0.0, 0.0]]
+        with pytest.raises(DataError) as caught:
+            read_examples(path).matrix(("2", "4", "1"))
+        assert str(caught.value) == (
+            f"{path}: expected the 3 features that the f-ranker learnt from, got none called '4'; if they are 0 in all "
+            "lines, name them in one, as 4:0"
+        )
+
+    def test_letor_in_blocks(self, tmp_path, monkeypatch):
+        """However many lines are read at a time, and wherever a feature is named first."""
+        path = write(tmp_path / "a.txt", "1 qid:1 1:7\n\n0 qid:1 3:5\n# x\n2 qid:2 2:1 # a\n2 qid:1 1:4 3:0\n")
+        monkeypatch.setattr("gainful.io.letor._AT_ONCE", 2)
+        examples = read_examples(path)
+        assert examples.doc_ids == ["1", "3", "6", "a"]
+        assert examples.features.tolist() == [[7, 0, 0], [0, 0, 5], [4, 0, 0], [0, 1, 0]]
+
+    def test_letor_lines_are_judgments(self, tmp_path):
+        path = write(tmp_path / "a.txt", "# LETOR\n2 qid:7 1:0.5 2:1\n-1 qid:7 1:0.5 # docid = b inc = 1\n")
+        assert gf.read_qrels(path).frame.rows() == [("7", "2", 2.0), ("7", "b", -1.0)]
+        scores = gf.evaluate(path, {"7": {"2": 1.0, "b": 0.5}}, "nDCGf@1")
+        assert scores.summary()[0, 0] == 1.0
+        gf.write_qrels(path, tmp_path / "qrels.txt")
+        assert (tmp_path / "qrels.txt").read_text() == "7 0 2 2\n7 0 b -1\n"
+        assert gf.ltrf.qrels(path, gains="{-1:-10,2:3}").frame["relevance"].to_list() == [3.0, -10.0]
 
     def test_fingerprint(self):
         frame = pl.DataFrame({"qid": [1, 1], "docno": ["a", "b"], "label": [1, 0], "x": [1.0, 2.0]})
