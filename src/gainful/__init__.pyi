@@ -48,6 +48,7 @@ from .measures.grammar import parse_measure as parse_measure
 from .measures.grammar import parse_measures as parse_measures
 from .measures.registry import Measure as Measure
 from .measures.registry import measure as measure
+from .memory import limit_memory as limit_memory
 from .pages import report as report
 from .pages.result import Report as Report
 from .results import Note as Note

@@ -31,6 +31,15 @@ class DuplicateError(DataError):
         return f"{self.args[0]}: remove one, or use {setting('duplicates', 'first')} to keep the first."
 
 
+class TooLargeError(DataError):
+    """A file that needs more memory than there may be; made from its name and the limit."""
+
+    def __str__(self) -> str:
+        how = "limit_memory" if spoken.get() == "python" else "--memory"
+        where, limit = self.args
+        return f"{where}: needs more than the {limit} of memory that gainful may take; {how} allows more"
+
+
 class MeasureError(GainfulError):
     """A measure that does not exist, or a parameter it does not take."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gainful.cli.output import STDOUT, check_targets, chosen_format, emit, note, paragraph, printed
 from gainful.engine import Dask
 from gainful.errors import DataError, GainfulError, MeasureError
+from gainful.memory import limit_memory
 from gainful.progress import tracked_by
 from gainful.verbs.source import FileOptions
 
@@ -56,6 +57,7 @@ class Call:
 
     def check(self, written: Iterable[Path | None] = ()) -> None:
         """Refuse, before any work, what cannot be written or would write over what is read."""
+        limit_memory(self.shown["memory"])
         if self.check_save is not None and self.shown["save"] is not None:
             self.check_save(self.shown["save"])
         targets = [*written, *(self.shown.get(name) for name in ("output", "chart", "save"))]

@@ -13,6 +13,7 @@ from gainful.cli.commands import COMMANDS, GROUPS
 from gainful.cli.output import printable_lines
 from gainful.cli.start import INTERRUPTED, PIPE_CLOSED
 from gainful.errors import GainfulError, UsageError, spoken
+from gainful.memory import memory_limit
 
 _STDOUT, _STDERR = 1, 2
 
@@ -39,20 +40,21 @@ def main(tokens: Sequence[str] | None = None) -> int:
     token = spoken.set("shell")
     gc.disable()  # a command makes next to no cycles, and its imports are a tenth faster
     try:
+        memory_limit()  # which the environment may say, and wrongly
         status = _run(words)
         sys.stdout.flush()
     except UsageError as error:
-        return _fail(f"{error} Try 'gainful {_known_command(words)}--help'.", status=2)
+        return fail(f"{error} Try 'gainful {_known_command(words)}--help'.", status=2)
     except GainfulError as error:
-        return _fail("\n".join([str(error), *getattr(error, "__notes__", ())]), status=1)
+        return fail("\n".join([str(error), *getattr(error, "__notes__", ())]), status=1)
     except (BrokenPipeError, SystemExit):  # which is how rich leaves when the reader of the help text is gone
         _redirect(sys.stdout)  # so that Python's own flush at exit finds no closed pipe
         return PIPE_CLOSED
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
+        return fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), status=1)
     except MemoryError as error:
         why = f": {error}" if str(error) else ""
-        return _fail(f"not enough memory{why}; take fewer runs, topics or resamples at a time", status=1)
+        return fail(f"not enough memory{why}; take fewer runs, topics or resamples at a time", status=1)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
@@ -73,7 +75,8 @@ def _run(words: list[str]) -> int:
     return call(words)
 
 
-def _fail(message: str, *, status: int) -> int:
+def fail(message: str, *, status: int) -> int:
+    """Say why nothing comes of it; the exit status."""
     _flush(sys.stdout)
     with suppress(OSError):  # nobody listens: the status tells it
         print(f"gainful: error: {printable_lines(message)}", file=sys.stderr, flush=True)

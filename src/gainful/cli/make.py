@@ -55,6 +55,8 @@ _TEXTS = {
     "engine": "Where to compute: local (in this process) or dask (on the workers of a Dask cluster).",
     "format": "How to print; by default what the name of the output file ends in, else a table.",
     "output": "Write to this file instead of the screen.",
+    "memory": "How much memory to take at most, such as 2GB: a file that needs more is refused. By default 80 % of "
+    "what the machine or the container has.",
     "chart": "Draw a chart into this file: .html (opens without a network), .svg, .png, .pdf or .json (Vega-Lite).",
 }
 _WORDS_LEFT = Annotated[tuple[str, ...], Parameter(show_default=False)]
@@ -186,6 +188,7 @@ def _options(command: Command, function: Callable[..., Any], shell: Callable[...
         yield Option("chart", Path | None, None, "shown")
     if command.saves:
         yield Option("save", Path | None, None, "shown")
+    yield Option("memory", str | None, None, "shown")
 
 
 def _shared(accepted: Any, *, table: bool) -> Iterator[Option]:

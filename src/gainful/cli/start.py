@@ -3,11 +3,15 @@
 import os
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
 INTERRUPTED = 130  # what shells report for a program that SIGINT ended
 PIPE_CLOSED = 141  # and for one that SIGPIPE ended
+
+
+_told: list[int] = []  # the status of what was said already
 
 
 class Ended(BaseException):
@@ -31,15 +35,34 @@ def start() -> int:
     sys.unraisablehook = _again
     try:
         from gainful.cli.main import main
+        from gainful.memory import watch
 
+        watch(_exhausted)
         status = main()
     except KeyboardInterrupt:
         status = INTERRUPTED
     except Ended as end:
-        status = 128 + end.number
+        status = 1 if _told else 128 + end.number
     if status:
         _leave(status)
     return status
+
+
+def _exhausted(error: Exception, goes_on: Callable[[], bool]) -> None:
+    """Say that memory is at its limit, and end as after SIGTERM; at once if more is taken before that is heeded."""
+    from time import sleep
+
+    from gainful.cli.main import fail
+    from gainful.errors import spoken
+
+    spoken.set("shell")
+    _told.append(fail(str(error), status=1))
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(200):
+        sleep(0.01)
+        if goes_on():
+            break
+    _leave(1)
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:

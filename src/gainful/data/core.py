@@ -23,6 +23,7 @@ from gainful.data.match import Hits, Joined, Rules, by_topic, first_ranks
 from gainful.data.pool import MAPPINGS, NUMBERS
 from gainful.data.rankings import IntArray, ListedDocuments
 from gainful.data.run import BOM, Raw, TextBlocks, TextFile, after_mark, check_unchanged
+from gainful.memory import memory_limit, reading
 
 if TYPE_CHECKING:
     from gainful._core.native import Matched
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 # Bytes that one thread takes at a time, at least and at most, and how many more are looked at for the end of the last
 # topic at first.
 SMALL, LARGE, MARGIN = 1 << 18, 1 << 21, 1 << 16
-# A topic of more bytes is not for the core.
+# A topic of more bytes is not for the core, however much memory there is.
 _MOST = 1 << 28
 _CORES = os.cpu_count() or 1
 _lock = Lock()
@@ -55,6 +56,11 @@ def join_raw(raw: Raw, name: str, rules: Rules, threads: Threads) -> Joined | No
         found = _ahead(lambda part: None if part is None else _match(part, rules), parts, threads)
         return _collected(found, name, rules, text=True)
     return _file(raw, name, rules, threads)
+
+
+def _most() -> int:
+    """Bytes of a topic from which on it is not for the core, which holds a few of them at a time."""
+    return min(_MOST, memory_limit() // (16 * _CORES))
 
 
 def _ties(rules: Rules) -> int:
@@ -88,7 +94,7 @@ def _text(data: bytes, name: str, rules: Rules, threads: Threads) -> Joined | No
 
 
 def _file(raw: TextFile, name: str, rules: Rules, threads: Threads) -> Joined | None:
-    with suppress(OSError), raw.path.open("rb", buffering=0) as file:
+    with reading(str(raw.path)), suppress(OSError), raw.path.open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         start = len(BOM) if file.read(len(BOM)) == BOM else 0
         spare: list[bytearray] = []  # memory that was used once is faster than new memory
@@ -150,7 +156,7 @@ def _blocks(
                 margins[-1] = max(margins[-1], margin)
                 return found
             margin *= 2
-            if margin > _MOST:
+            if margin > _most():
                 return None
 
     return _ahead(match, own[::block], threads)
@@ -168,7 +174,7 @@ def _parts(blocks: Iterable[bytes]) -> Iterator[Buffer | None]:
         if cut >= 0:
             yield memoryview(data)[:cut]
             held = data[cut:]
-        elif len(data) > _MOST:
+        elif len(data) > _most():
             yield None
             return
         else:

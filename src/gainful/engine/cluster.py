@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gainful._version import __version__
 from gainful.errors import GainfulError, MissingExtraError, setting
+from gainful.memory import LEAST, given_limit, limit_memory, memory_limit
 from gainful.progress import track
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def _started(number: int) -> Iterator[LocalCluster]:
     # The workers share the cores. Dask would make malloc hand back every array at once: nearly twice the CPU time.
     threads = max(1, (os.cpu_count() or 1) // number)
     environment = {f"{name}_NUM_THREADS": 1 for name in ("OMP", "MKL", "OPENBLAS")} | {"POLARS_MAX_THREADS": threads}
+    environment["GAINFUL_MEMORY"] = max(memory_limit() // number, LEAST)
     try:
         with dask.config.set({"distributed.nanny.pre-spawn-environ": environment}):
             cluster = LocalCluster(
@@ -219,6 +221,8 @@ class Cluster:
         from distributed import as_completed
 
         at_once = self.at_once
+        # Workers that were started here know it already, and what they share.
+        memory = None if self.client.cluster is not None else given_limit()
         size = max(1, -(-total // (_EACH * at_once)))
         # A task and not `scatter`: what a lost worker held is made again from the task.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
@@ -230,7 +234,7 @@ class Cluster:
 
         def submit() -> None:
             for place, batch in islice(todo, max(0, _AHEAD * at_once - len(places) - len(done))):
-                task = self.client.submit(_perform, versions(), function, held, batch, pure=False)
+                task = self.client.submit(_perform, versions(), memory, function, held, batch, pure=False)
                 places[task] = place
                 finished.add(task)
 
@@ -264,9 +268,14 @@ def _held(shared: Shared) -> Shared:
 
 
 def _perform(
-    expected: dict[str, str], function: Callable[[Shared, Item], Done], shared: Shared, items: list[Item]
+    expected: dict[str, str],
+    memory: int | None,
+    function: Callable[[Shared, Item], Done],
+    shared: Shared,
+    items: list[Item],
 ) -> list[Done]:
     """What a worker does: checks itself, since workers may join at any time, then works."""
+    limit_memory(memory)
     if versions() != expected:
         from distributed import get_worker
 

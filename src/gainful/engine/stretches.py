@@ -20,6 +20,7 @@ from gainful.data.align import check_missing
 from gainful.data.run import RawRun, TextFile
 from gainful.engine.scoring import Job, Part, refused, score_runs, some_topics
 from gainful.errors import DataError, PolicyError
+from gainful.io.changes import unchanged
 from gainful.io.compression import is_compressed
 from gainful.io.files import HEAD, detect
 from gainful.io.ranks import rank_notes
@@ -92,10 +93,11 @@ def score_stretch(job: Job, stretch: Stretch) -> Stretched:
 
     run = RawRun(entry.name or entry.default, TextFile(path, stretch.first, stretch.last), rows, notes=stretch.notes)
     try:
-        status = os.stat(path)
-        if (status.st_size, status.st_mtime_ns) != (stretch.size, stretch.changed):
-            raise DataError(f"{path}: changed while it was read; wait until it is complete")
-        return Stretched(part=score_runs(replace(some_topics(job), keep_going=False), [run]))
+        with unchanged(path):
+            status = os.stat(path)
+            if (status.st_size, status.st_mtime_ns) != (stretch.size, stretch.changed):
+                raise DataError(f"{path}: changed while it was read; wait until it is complete")
+            return Stretched(part=score_runs(replace(some_topics(job), keep_going=False), [run]))
     except _NotForTheCoreError:
         return Stretched(part=None)
     except OSError as error:

@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 
 from gainful.errors import DataError
+from gainful.io.changes import unchanged
+from gainful.memory import check_memory, read_all
 
 # What an archive may hold: bytes of a member, unpacked, and members.
 LARGEST, MOST = 1 << 31, 100_000
@@ -38,17 +40,18 @@ class Member:
 
     def read(self) -> bytes:
         """All of it."""
-        with _refusing_damage(self.archive):
+        with _refusing_damage(self.archive), unchanged(self.archive):
             if _is_zip(self.archive):
                 import zipfile
 
                 with zipfile.ZipFile(self.archive) as archive, archive.open(self.name) as file:
-                    content = file.read(LARGEST + 1)
+                    content = read_all(file.read, str(self.place))
                     if len(content) > LARGEST:
                         raise _too_large(self.place)
                     return content
             status = self.archive.stat()
-            return _tar(os.path.abspath(self.archive), status.st_size, status.st_mtime_ns).read(self.name)
+            tar = _tar(os.path.abspath(self.archive), status.st_size, status.st_mtime_ns)
+            return tar.read(self.name, str(self.place))
 
 
 def is_archive(path: Path) -> bool:
@@ -121,8 +124,9 @@ class _Tar:
     def sizes(self) -> dict[str, int]:
         return {name: one.size for name, one in self._members.items()}
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str, where: str) -> bytes:
         with self._lock:
+            check_memory(where, self._members[name].size)
             if name in self._kept:
                 return self._kept.pop(name)
             # Threads ask for members in about their order; to go back would be to begin anew.

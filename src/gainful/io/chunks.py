@@ -14,23 +14,24 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TypeVar
 
 from gainful import _polars as pl
-from gainful.data.run import LargeRun, TextBlocks, TextFile, check_unchanged
+from gainful.data.run import LargeRun, TextBlocks, TextFile
 from gainful.data.spill import Spill
 from gainful.errors import DataError
+from gainful.io.changes import unchanged, unmapped
 from gainful.io.columns import needed_columns
 from gainful.io.compression import decompress_blocks, is_compressed, is_streamed
-from gainful.io.damage import check_parquet
+from gainful.io.damage import Paged, check_parquet
 from gainful.io.files import HEAD, SEPARATORS, Format, detect
 from gainful.io.ranks import ROWS, rank_notes
 from gainful.io.records import Read, first_error, whole_records
 from gainful.io.remote import RemoteFile
 from gainful.io.tables import json_lines, parse, separated, to_columns
 from gainful.io.text import BOM, RUN, Layout, no_data, read_lines
+from gainful.memory import check_memory
 from gainful.results import Note
 
 # Bytes of text that are read at once, and about how many a row of a run has.
@@ -124,6 +125,10 @@ class _Text:
 
     def chunks(self) -> Iterator[pl.DataFrame]:
         """The rows, in order."""
+        with unchanged(self.path):
+            yield from self._chunks()
+
+    def _chunks(self) -> Iterator[pl.DataFrame]:
         read, records = self._begin(CHUNK)
         rows = 0
         # Whether it is the first is all that matters about a chunk's place unless it is no good.
@@ -152,7 +157,7 @@ class _Text:
     def _begin(self, size: int) -> tuple[Read, Iterator[bytes]]:
         """What reads the records, and these, in pieces of about so many bytes."""
         where = str(self.path)
-        records = whole_records(self._blocks(size), quotes=self.form in SEPARATORS)
+        records = whole_records(self._blocks(size), where, quotes=self.form in SEPARATORS)
         if self.form == "text":
             return lambda data, lines, _: read_lines(data, RUN, where, lines), records
         first = b""
@@ -172,7 +177,6 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             end = 0
-            before = os.fstat(file.fileno())
             while True:
                 # A line end looked up beforehand saves copying what was read.
                 start = end
@@ -181,7 +185,6 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
                 end = file.tell()
                 file.seek(start)
                 if not (block := file.read(end - start)):
-                    check_unchanged(before, file.fileno(), str(path))
                     return
                 yield block
     except OSError as error:
@@ -210,7 +213,7 @@ def ahead(items: Iterable[T], work: Callable[[T], U], number: int = _THREADS) ->
 
 def parquet_columns(path: Path, constants: Mapping[str, str], layout: Layout) -> dict[str, str]:
     """Which columns of a Parquet file hold what; those in `constants` need not be in it."""
-    names = list(parse(lambda: pl.read_parquet_schema(path), "Parquet", str(path)))
+    names = list(parse(_scan_parquet(path).collect_schema, "Parquet", str(path)))
     return needed_columns([*(name for name in constants if name not in names), *names], layout, str(path))
 
 
@@ -225,10 +228,15 @@ def parquet_head(path: Path, constants: Mapping[str, str], layout: Layout) -> pl
 
 def parquet_chunks(path: Path, constants: Mapping[str, str], layout: Layout) -> Iterator[pl.DataFrame]:
     """The rows of a Parquet file, in slices: polars' own iteration over a file reads ahead of whoever is slower."""
-    read, total = _open_parquet(path, constants, layout)
-    step = max(CHUNK // ROW, 1)
-    for _, frame in ahead(range(0, total, step), lambda start: read(start, step)):
-        yield frame.result()
+    with unchanged(path):
+        read, total = _open_parquet(path, constants, layout)
+        step = max(CHUNK // ROW, 1)
+        for _, frame in ahead(range(0, total, step), lambda start: read(start, step)):
+            yield frame.result()
+
+
+def _scan_parquet(path: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(unmapped(path), glob=False, hive_partitioning=False)
 
 
 def _open_parquet(
@@ -237,13 +245,13 @@ def _open_parquet(
     """What reads so many rows of a Parquet file from a row on, and how many there are."""
     where = str(path)
     try:
-        if path.stat().st_size:  # nothing cannot be mapped
-            with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-                check_parquet(content, where)
+        with path.open("rb") as file:
+            groups = check_parquet(Paged(file), where)
     except OSError as error:
         raise DataError(f"{where}: cannot be read: {error.strerror}") from None
-    wanted = parquet_columns(path, constants, layout).values()
-    scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    wanted = list(parquet_columns(path, constants, layout).values())
+    check_memory(where, max((sum(group.get(name, 0) for name in wanted) for group in groups), default=0))
+    scan = _scan_parquet(path)
     inside = parse(scan.collect_schema, "Parquet", where).names()
     outside = [pl.lit(constants[name]).alias(name) for name in wanted if name not in inside]
     rows = scan.select(name for name in wanted if name in inside)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -62,9 +64,33 @@ def named_columns(given: Columns) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def check_once(names: Sequence[str], found: Mapping[str, str], where: str) -> None:
+    """Refuse a column that is there twice and matters: which of them counts, nobody has said."""
+    wanted = {*map(_plain, found.values())}
+    seen: dict[str, str] = {}
+    for name in names:
+        if _plain(name) in seen:
+            both = f"{seen[_plain(name)]!r} and {name!r}"
+            raise DataError(f"{where}: expected each column once, got {both}; rename or remove one")
+        if _plain(name) in wanted:
+            seen[_plain(name)] = name
+
+
+def check_header(line: bytes, separator: str, layout: Layout, where: str) -> None:
+    """The same of the columns that a line names."""
+    text = line.removeprefix(BOM).decode("utf-8", "replace").strip("\r\n")
+    with suppress(csv.Error):  # which whoever reads the table words better
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+        check_once(names, match_columns(names, layout), where)
+
+
 def match_columns(names: Sequence[str], layout: Layout) -> dict[str, str]:
     """Which of these columns holds what: gainful's name → the name found."""
-    plain = {name.strip().lower().replace("-", "_").replace(" ", "_"): name for name in reversed(names)}
+    plain = {_plain(name): name for name in reversed(names)}
     optional = ("iteration", "stratum", "inclusion") if layout.judged else ("rank", "run")
     found = _given(names, layout)
     for column in (*IDS, layout.value, *optional):
@@ -92,6 +118,7 @@ def _given(names: Sequence[str], layout: Layout) -> dict[str, str]:
 def needed_columns(names: Sequence[str], layout: Layout, where: str) -> dict[str, str]:
     """What `match_columns` found, if that is enough."""
     found = match_columns(names, layout)
+    check_once(names, found, where)
     missing = [column for column in (*IDS, layout.value) if column not in found]
     if "rank" in found and layout.value in missing:
         missing.remove(layout.value)

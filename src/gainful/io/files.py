@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -26,14 +25,16 @@ from gainful.io.tables import (
     ARROW_FILE,
     ARROW_STREAM,
     PARQUET,
+    load_json,
     read_arrow,
     read_jsonl,
     read_parquet,
     read_separated,
 )
 from gainful.io.text import BOM, EMPTY, LARGE, RUN, LargeFile, Layout, is_text, read_text
+from gainful.memory import check_memory, read_all, reading
 
-ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
+ARROW_SUFFIXES = (".arrow", ".arrows", ".feather", ".ipc")
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 # How much of a file is looked at to tell what it is.
 HEAD = 1 << 16
@@ -43,6 +44,17 @@ _read_already: WeakSet[Any] = WeakSet()
 
 Format: TypeAlias = Literal["text", "csv", "tsv", "semicolons", "jsonl", "json", "parquet", "arrow"]
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t", "semicolons": ";"}
+# About how many bytes are taken while one of a file is brought into columns; what Parquet and Arrow take, they say.
+_TAKES: dict[Format, int] = {
+    "text": 3,
+    "csv": 4,
+    "tsv": 4,
+    "semicolons": 4,
+    "jsonl": 3,
+    "json": 12,
+    "parquet": 0,
+    "arrow": 0,
+}
 
 
 def detect(head: bytes, tail: bytes, path: Path | RemoteFile) -> Format:
@@ -80,17 +92,22 @@ class Content:
         if self.format is None:
             got = "nothing" if self.where == STDIN else "an empty file"
             raise DataError(f"{self.where}: expected {layout.what}, got {got}", remedy=EMPTY)
-        if self.format == "text" and layout.judged and is_sampled(self.data[:HEAD]):
+        with reading(self.where):
+            return self._frame(self.format, layout)
+
+    def _frame(self, format: Format, layout: Layout) -> pl.DataFrame:
+        check_memory(self.where, _TAKES[format] * len(self.data))
+        if format == "text" and layout.judged and is_sampled(self.data[:HEAD]):
             return read_sampled(bytes(self.data), self.where)
-        if self.format == "text" and layout.judged and is_letor(bytes(self.data[:HEAD])):
+        if format == "text" and layout.judged and is_letor(bytes(self.data[:HEAD])):
             return read_letor(bytes(self.data), self.where)
-        if self.format == "text":
+        if format == "text":
             return read_text(self.data, layout, self.where)
         data = bytes(self.data)
-        if self.format in SEPARATORS:
-            return read_separated(data, SEPARATORS[self.format], layout, self.where)
+        if format in SEPARATORS:
+            return read_separated(data, SEPARATORS[format], layout, self.where)
         readers = {"arrow": read_arrow, "parquet": read_parquet, "json": _read_json, "jsonl": read_jsonl}
-        return readers[self.format](data, layout, self.where)
+        return readers[format](data, layout, self.where)
 
 
 def load(path: Path | RemoteFile) -> Content:
@@ -112,7 +129,7 @@ def standard_input() -> Content:
         raise DataError(f"{STDIN}: read already; give '-' for one of the inputs only, and files for the others")
     _read_already.add(stream)
     try:
-        return unpacked(stream.read(), Path(STDIN))
+        return unpacked(read_all(stream.read, STDIN), Path(STDIN))
     except OSError as error:
         raise DataError(f"{STDIN}: cannot be read: {error.strerror or error}") from None
 
@@ -129,7 +146,7 @@ def unpacked(content: bytes | LargeFile, path: Path | RemoteFile) -> Content:
 def _read_json(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """One JSON value: the dict of dicts, or the list of records, that Python would pass."""
     try:
-        value = json.loads(data)
+        value = load_json(data)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: cannot be read as JSON: {error}") from None
     if not isinstance(value, dict | list):
@@ -180,7 +197,7 @@ def read_bytes(path: Path) -> bytes | LargeFile:
             if stat.S_ISREG(before.st_mode) and before.st_size >= LARGE and hasattr(os, "pread"):
                 stack.pop_all()
                 return LargeFile(file, where)
-            content = file.read()
+            content = file.read() if stat.S_ISREG(before.st_mode) else read_all(file.read, where)
             check_unchanged(before, file.fileno(), where)
             return content
     except DataError:

@@ -11,7 +11,10 @@ import numpy.typing as npt
 
 from gainful import _polars as pl
 from gainful.errors import DataError
+from gainful.memory import check_memory
 
+# About how many bytes are taken while one of a record is brought into columns.
+_TAKES = 6
 # Some records of a file, after so many lines and rows of it.
 Read: TypeAlias = "Callable[[bytes, int, int], pl.DataFrame]"
 
@@ -43,7 +46,7 @@ def _last_record(data: bytes, *, quotes: bool, inside: bool) -> int:
     return data.rfind(b"\n") + 1
 
 
-def whole_records(blocks: Iterable[bytes], *, quotes: bool) -> Iterator[bytes]:
+def whole_records(blocks: Iterable[bytes], where: str, *, quotes: bool) -> Iterator[bytes]:
     """The same text, cut between records only: a record that a block leaves unfinished waits for the next one."""
     held: list[bytes] = []
     inside = False
@@ -55,6 +58,8 @@ def whole_records(blocks: Iterable[bytes], *, quotes: bool) -> Iterator[bytes]:
         rest = block[end:]
         if rest:
             held.append(rest)
+        if len(held) > 1:
+            check_memory(where, _TAKES * sum(map(len, held)))
         if quotes:
             inside = (inside and not end) != bool(rest.count(b'"') % 2)
         if not end and b"\0" in block:  # no text at all: told now, not when all of it is in memory

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import IO, Any, TypeGuard
 
 from gainful.errors import DataError, MissingExtraError
+from gainful.memory import check_memory, read_all
 
 # Two letters and more: C:// would be a folder of Windows.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -39,12 +40,21 @@ class RemoteFile:
 
     def stat(self) -> os.stat_result:
         """Its size, as of any file."""
+        return os.stat_result((stat.S_IFREG, 0, 0, 0, 0, 0, int(self._info()["size"]), 0, 0, 0))
+
+    def state(self) -> tuple[object, ...]:
+        """What tells whether it was written anew: its size, and what its store knows of versions."""
+        found = self._info()
+        return tuple(found.get(name) for name in ("size", "ETag", "mtime", "LastModified", "updated", "last_commit"))
+
+    def _info(self) -> dict[str, Any]:
         with _explained(self.url):
             system, path = _opened(self.url)
-            found = system.info(path)
+            system.invalidate_cache()  # who asks again wants to know what is there now
+            found: dict[str, Any] = system.info(path)
         if found["type"] != "file":
             raise DataError(f"{self.url}: expected a file, got a folder")
-        return os.stat_result((stat.S_IFREG, 0, 0, 0, 0, 0, int(found["size"]), 0, 0, 0))
+        return found
 
     @contextmanager
     def open(self, mode: str = "rb") -> Iterator[IO[bytes]]:
@@ -56,9 +66,9 @@ class RemoteFile:
 
     def read(self) -> bytes:
         """All of it."""
-        self.stat()  # which knows a folder when it sees one
+        check_memory(self.url, self.stat().st_size)  # and a folder is told
         with self.open() as file:
-            return file.read()
+            return read_all(file.read, self.url)
 
     def blocks(self, size: int) -> Iterator[bytes]:
         """All of it, in pieces of so many bytes."""

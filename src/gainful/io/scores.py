@@ -23,7 +23,7 @@ from gainful.io.damage import check_parquet
 from gainful.io.encoding import from_utf8, to_utf8
 from gainful.io.files import is_standard_input, read_bytes, standard_input
 from gainful.io.objects import is_table
-from gainful.io.tables import PARQUET
+from gainful.io.tables import PARQUET, load_json
 from gainful.io.text import BOM
 
 COLUMNS = ("run", "measure", "query_id", "score")
@@ -171,7 +171,7 @@ def _parsed(data: bytes, suffix: str, where: str) -> pl.DataFrame:
             case ".jsonl":
                 return pl.read_ndjson(data, infer_schema_length=None) if data.strip() else pl.DataFrame()
             case ".json":
-                return pl.DataFrame(_rows(json.loads(data or b"[]")), infer_schema_length=None, strict=False)
+                return pl.DataFrame(_rows(load_json(data or b"[]")), infer_schema_length=None, strict=False)
             case _:
                 check_parquet(data, where)
                 return pl.read_parquet(data)

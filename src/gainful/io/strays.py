@@ -15,10 +15,10 @@ from gainful.errors import DataError
 from gainful.io.columns import match_columns
 from gainful.io.compression import decompress_blocks, is_compressed, split_compression
 from gainful.io.dataset import is_dataset
-from gainful.io.files import HEAD, SEPARATORS, detect
+from gainful.io.files import ARROW_SUFFIXES, HEAD, SEPARATORS, detect
 from gainful.io.objects import is_record
 from gainful.io.remote import RemoteFile
-from gainful.io.tables import ARROW_FILE, PARQUET
+from gainful.io.tables import ARROW_FILE, ARROW_STREAM, PARQUET
 from gainful.io.text import BOM, QRELS, RUN, Layout, is_text
 
 _MAGIC = {
@@ -78,6 +78,8 @@ def stray(head: bytes, path: PurePath, layout: Layout = RUN) -> str | None:
     base = split_compression(path)[0]
     suffix = base.suffix.lower()
     if not head.strip():
+        return None
+    if head[:4] == ARROW_STREAM and suffix in ARROW_SUFFIXES:
         return None
     if head[:8] == ARROW_FILE or head[:4] == PARQUET:
         return _other_table(path, layout) if head[:4] == PARQUET else None

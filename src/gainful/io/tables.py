@@ -12,15 +12,16 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gainful import _polars as pl
 from gainful.errors import DataError
-from gainful.io.columns import IDS, added_header, needed_columns
+from gainful.io.columns import IDS, added_header, check_header, needed_columns
 from gainful.io.damage import check_arrow, check_parquet
 from gainful.io.encoding import decode, to_utf8
 from gainful.io.records import Read, first_error, first_record
 from gainful.io.text import BOM, Layout, shorten
+from gainful.memory import check_memory
 
 TEXT_COLUMNS = ("query_id", "doc_id", "run", "iteration", "stratum")
 PARQUET = b"PAR1"
@@ -69,6 +70,9 @@ def _to_text(values: pl.Series, where: str) -> pl.Series:
     if values.dtype.is_float() and _are_whole(values):  # ids that a table with gaps has made numbers of
         values = values.cast(pl.Int64)
     dtype = values.dtype
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        # One text may stand in many rows, and has its bytes but once as long as nobody puts rows into another order.
+        check_memory(where, int((values.str if dtype == pl.String else values.cat).len_bytes().sum()))
     if not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Null)):
         raise DataError(f"{where}: expected strings or integers in column {values.name!r}, got {dtype}")
     if dtype == pl.Binary:
@@ -140,6 +144,7 @@ def separated(start: bytes, separator: str, layout: Layout, where: str) -> tuple
     if added := added_header(header, separator, layout):
         begin = len(BOM) if start.startswith(BOM) else 0
         return lambda data, lines, rows: _read_csv(added + data, separator, layout, where, lines - 1, rows), begin
+    check_header(header, separator, layout, where)
     return lambda data, *before: _read_csv(header + data, separator, layout, where, *before), len(header)
 
 
@@ -176,8 +181,13 @@ def json_lines(start: bytes, layout: Layout, where: str) -> Read:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise _first_bad_object(content, found, layout, where, str(error), lines) from None
         frame = to_columns(table, layout, where, rows)
-        if frame[layout.value].null_count():
-            _check_keys(content, found[layout.value], where, lines)
+        ids = (frame["query_id"], frame["doc_id"])
+        if (
+            frame[layout.value].null_count()
+            or any(content.count(b'"%b"' % name.encode()) > frame.height for name in found.values())
+            or any((one.str.starts_with("{") | one.str.starts_with("[")).any() for one in ids)
+        ):
+            _check_objects(content, found, layout, where, lines)
         return frame
 
     return read
@@ -193,16 +203,49 @@ def read_jsonl(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
         raise first_error(read, content) or error from None
 
 
-def _check_keys(content: bytes, key: str, where: str, before: int) -> None:
-    """A null is a label that was not given; an object without the key is a mistake."""
+def _check_objects(content: bytes, found: dict[str, str], layout: Layout, where: str, before: int) -> None:
+    """What polars takes: a key that is missing or there twice, and an id that is a list or an object.
+
+    A null is a label that was not given; an object without the key is a mistake.
+    """
     for number, line in enumerate(io.BytesIO(content), before + 1):
-        if line.strip() and key not in _json_object(line, f"{where}:{number}"):
+        if not line.strip():
+            continue
+        values = _json_object(line, f"{where}:{number}")
+        key = found.get(layout.value)
+        if key is not None and key not in values:
             raise DataError(f"{where}:{number}: expected the key {key!r}, as in the first line: {shorten(line)!r}")
+        for column in IDS:
+            if isinstance(values.get(found[column]), dict | list):
+                raise DataError(
+                    f"{where}:{number}: expected a string or an integer as {column}, "
+                    f"got {shorten(json.dumps(values[found[column]]).encode())}"
+                )
+
+
+class _TwiceError(ValueError):
+    """A key that is twice in an object of JSON."""
+
+
+def load_json(text: bytes | str) -> Any:
+    """The value of a JSON text; of a key that is twice in an object, neither value is taken."""
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise _TwiceError(f"the key {twice!r} is there twice")
+    return found
 
 
 def _json_object(line: bytes, where: str) -> dict[str, object]:
     try:
-        value = json.loads(line)
+        value = load_json(line)
+    except _TwiceError as error:
+        raise DataError(f"{where}: {error}: {shorten(line)!r}") from None
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
@@ -234,9 +277,10 @@ def _first_bad_object(
 
 def read_parquet(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """Parquet; only the columns that matter are unpacked."""
-    check_parquet(data, where)
+    groups = check_parquet(data, where)
     names = list(parse(lambda: pl.read_parquet_schema(io.BytesIO(data)), "Parquet", where))
     wanted = list(needed_columns(names, layout, where).values())
+    check_memory(where, sum(group.get(name, 0) for group in groups for name in wanted))
     return to_columns(parse(lambda: pl.read_parquet(data, columns=wanted), "Parquet", where), layout, where)
 
 

@@ -29,9 +29,12 @@ from gainful.data.run import BOM as BOM
 from gainful.data.run import check_unchanged
 from gainful.errors import DataError
 from gainful.io.encoding import to_utf8
+from gainful.memory import check_memory
 
 # From this size on it pays to parse a text in parts.
 LARGE = 1 << 23
+# About how many bytes are taken while one of an unusual text is brought into columns.
+TAKES = 6
 EMPTY = "Write the file again, or leave it out."
 
 _SLICE = 1 << 18
@@ -76,6 +79,7 @@ class LargeFile:
         return found[0] if len(found) == 1 else b"".join(found)
 
     def __bytes__(self) -> bytes:
+        check_memory(self._where, len(self))
         return self[:]
 
     def find(self, what: bytes, start: int) -> int:
@@ -272,6 +276,7 @@ def read_fields(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
 
 def _read_any(data: bytes, layout: Layout, where: str, before: int = 0, columns: tuple[str, ...] = ()) -> pl.DataFrame:
     """Frame of lines with anything unusual in them, or the error that says what is wrong; with these columns."""
+    check_memory(where, TAKES * len(data))
     columns = columns or layout.kept
     if b"\0" in data:
         raise _first_bad_line(data, layout, where, "NUL bytes", before)

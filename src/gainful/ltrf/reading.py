@@ -16,6 +16,7 @@ from gainful.errors import DataError
 from gainful.io import letor
 from gainful.io.compression import decompress, split_compression
 from gainful.io.damage import check_parquet
+from gainful.io.files import read_bytes
 
 FloatMatrix = NDArray[np.float32]
 BoolArray = NDArray[np.bool_]
@@ -62,12 +63,7 @@ def frame_of(source: Any) -> pl.DataFrame:
 
 def read_file(path: Path) -> Table:
     """The rows of a file; its name says what it is, LETOR/SVMlight if nothing else."""
-    try:
-        data = decompress(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: expected a file, got a folder") from None
+    data = decompress(bytes(read_bytes(path)), str(path))
     suffix = split_compression(path)[0].suffix.lower()
     if suffix not in _TABLES:
         return _read_letor(data, str(path))

@@ -186,7 +186,7 @@ class TestWorker:
     """What runs in a worker, run here."""
 
     def test_performs(self):
-        assert cluster._perform(cluster.versions(), pow, cluster._held(2), [1, 2, 3]) == [2, 4, 8]
+        assert cluster._perform(cluster.versions(), None, pow, cluster._held(2), [1, 2, 3]) == [2, 4, 8]
         assert list(cluster._batches(iter(range(5)), 2)) == [[0, 1], [2, 3], [4]]
 
     def test_versions(self):

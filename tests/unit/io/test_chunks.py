@@ -294,7 +294,7 @@ def test_records_stay_whole(quotes: bool) -> None:
     records_of = [b'a,"1\n2",b\n', b'c,"say ""\n"" twice",d\n', b"\n", b'"\n",e'] if quotes else text.splitlines(True)
     for size in range(1, len(text) + 1):
         blocks = [text[at : at + size] for at in range(0, len(text), size)]
-        found = list(records.whole_records(blocks, quotes=quotes))
+        found = list(records.whole_records(blocks, "f", quotes=quotes))
         assert b"".join(found) == text
         ends = np.cumsum([len(part) for part in found]).tolist()
         assert set(ends) <= set(np.cumsum([len(record) for record in records_of]).tolist())

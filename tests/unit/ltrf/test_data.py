@@ -219,7 +219,7 @@ class TestRefused:
         refused(path, f"{path}{message}")
 
     def test_files(self, tmp_path):
-        refused(tmp_path / "none.csv", f"{tmp_path / 'none.csv'}: no such file")
+        refused(tmp_path / "none.csv", f"{tmp_path / 'none.csv'}: no such file.")
         refused(tmp_path, f"{tmp_path}: expected a file, got a folder")
         path = tmp_path / "a.bin"
         path.write_bytes(b"\xff\xfe\x00")
