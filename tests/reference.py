@@ -221,7 +221,10 @@ def ip(ranking, pool, *, cutoff, rel, **_) -> Score:
 # Sets and counts
 
 
-def set_p(ranking, pool, *, rel, **_) -> Score:
+def set_p(ranking, pool, *, rel, relative=False, **_) -> Score:
+    if relative:
+        total = relevant(pool, rel)
+        return (relevant(ranking, rel) / min(len(ranking), total) if ranking else 0.0) if total else None
     return relevant(ranking, rel) / len(ranking) if ranking else 0.0
 
 
@@ -233,6 +236,11 @@ def set_r(ranking, pool, *, rel, **_) -> Score:
 def set_f(ranking, pool, *, rel, beta, **_) -> Score:
     recall = set_r(ranking, pool, rel=rel)
     return None if recall is None else harmonic(set_p(ranking, pool, rel=rel), recall, beta)
+
+
+def set_ap(ranking, pool, *, rel, **_) -> Score:
+    recall = set_r(ranking, pool, rel=rel)
+    return None if recall is None else recall * set_p(ranking, pool, rel=rel)
 
 
 def judged(ranking, pool, *, cutoff, **_) -> Score:
@@ -377,7 +385,10 @@ def nerr(ranking, pool, *, cutoff, max_label, top, **_) -> Score:
     return err(ranking, pool, cutoff=cutoff, max_label=max_label, top=top) / ideal if ideal else None
 
 
-def rbp(ranking, pool, *, cutoff, p, rel, **_) -> Score:
+def rbp(ranking, pool, *, cutoff, p, rel, max_label, **_) -> Score:
+    if max_label is not None:
+        worth = [max(label, 0) / max_label if is_judged(label) else 0 for label in ranking[:cutoff]]
+        return (1 - p) * sum(x * p ** (i - 1) for i, x in enumerate(worth, start=1))
     return (1 - p) * sum(p ** (i - 1) for i, x in enumerate(ranking[:cutoff], start=1) if is_relevant(x, rel))
 
 
@@ -427,6 +438,7 @@ REFERENCE: dict[str, Callable[..., Score]] = {
     "SetP": set_p,
     "SetR": set_r,
     "SetF": set_f,
+    "SetAP": set_ap,
     "Judged": judged,
     "Hole": hole,
     "NumRet": num_ret,

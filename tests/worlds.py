@@ -149,6 +149,8 @@ def measures(draw: st.DrawFn, names: tuple[str, ...] = ()) -> Measure:
     given = {name: draw(values_of(name, parameter.kind)) for name, parameter in definition.parameters.items()}
     if given.get("discount") == "linear" and given.get("cutoff") is None:
         given["cutoff"] = 10
+    if definition.name == "RBP" and given["max_label"] is not None:
+        given["rel"] = 1.0
     return definition.bind(given)
 
 

@@ -42,11 +42,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "AP": ("AP", "AP@3", "AP(rel=2)"),
     "GMAP": ("GMAP",),
     "iP": ("iP@0", "iP@0.1", "iP@0.5", "iP@1"),
-    "SetP": ("SetP",),
+    "SetP": ("SetP", "SetP(relative=True)"),
     "SetR": ("SetR",),
     "SetF": ("SetF", "SetF(beta=2)"),
-    "Judged": ("Judged@3",),
     "Hole": ("Hole@3", "Hole@8"),
+    "SetAP": ("SetAP", "SetAP(rel=2)"),
+    "Judged": ("Judged", "Judged@3"),
     "NumRet": ("NumRet", "NumRet@2"),
     "NumRel": ("NumRel",),
     "NumRelRet": ("NumRelRet", "NumRelRet@2"),
@@ -58,7 +59,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "infNDCG": ("infNDCG", "infNDCG@3", "infNDCG(gain='exp', discount='zipf')@2"),
     "ERR": ("ERR", "ERR@3", "ERR(max_label=5)@2"),
     "nERR": ("nERR", "nERR@3"),
-    "RBP": ("RBP", "RBP@3", "RBP(p=0.5, rel=2)"),
+    "RBP": ("RBP", "RBP@3", "RBP(p=0.5, rel=2)", "RBP(max_label=4)@3"),
     "RBPres": ("RBPres", "RBPres(p=0.5)@3"),
     "Forbidden": ("Forbidden", "Forbidden@3", "Forbidden(below=1)@3"),
     "FilteredGood": ("FilteredGood", "FilteredGood(rel=2)"),
@@ -67,7 +68,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 ALL = [text for texts in EXAMPLES.values() for text in texts]
 # Their value depends on how many documents were returned, not only on where the judged ones stand.
-BY_LENGTH = {"SetP", "SetF", "NumRet", "Empty", "QWA", "Forbidden", "Hole"}
+BY_LENGTH = {"SetP", "SetAP", "SetF", "NumRet", "Empty", "QWA", "Forbidden", "Hole"}
 # nDCGorg divides by what may be negative, and then prefers the worst ordering: why the other norms exist. A discount
 # that rises asks for the best document further down.
 UNRULY = {"nDCGorg@3", "nDCG(discount=[0.5, 1])"}

@@ -84,12 +84,6 @@ def relative_precision(setting: Setting, cutoff: int | None = None) -> FloatArra
     return ratio(found, np.minimum(size, relevant_in_pool(setting.rankings, setting.level)))
 
 
-def set_map(setting: Setting) -> FloatArray:
-    """Precision times recall of all that was returned."""
-    found = relevant_shown(setting.rankings, setting.level, None)
-    return ratio(found * found, setting.rankings.retrieved * relevant_in_pool(setting.rankings, setting.level))
-
-
 def set_f(setting: Setting, weight: float) -> FloatArray:
     """Weighted harmonic mean of precision and recall of all that was returned; the weight is that of recall."""
     found = relevant_shown(setting.rankings, setting.level, None)

@@ -176,7 +176,7 @@ _ENTRIES = (
     Entry("set_P", "precision of all returned: SetP", "SetP"),
     Entry("set_relative_P", "precision of all returned, relative to the highest possible", own.relative_precision),
     Entry("set_recall", "recall of all returned: SetR", "SetR"),
-    Entry("set_map", "precision times recall of all returned", own.set_map),
+    Entry("set_map", "precision times recall of all returned: SetAP", "SetAP"),
     Entry("set_F", "F-measure of all returned; the parameter is beta squared: SetF", own.set_f, "numbers", (1.0,)),
     _count("num_nonrel_judged_ret", "judged documents returned that are not relevant", own.nonrelevant_returned),
     Entry("yaap", "average precision, smoothed and on a log-odds scale", own.yaap),

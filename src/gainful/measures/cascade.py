@@ -12,16 +12,20 @@ from gainful.measures.parameters import Cutoff, Persistence, Rel, TopLabel
 from gainful.measures.registry import measure
 
 
+def _check_top(measure: str, rankings: Rankings, top: float) -> None:
+    if len(rankings.grades) and rankings.grades[-1] > max(top, 0.0):
+        raise MeasureError(
+            f"The 'max_label' parameter of {measure} must be at least the largest label of the qrels, "
+            f"{rankings.grades[-1]:g}, got {top:g} instead."
+        )
+
+
 def _stops(rankings: Rankings, max_label: float | None) -> FloatArray:
     """Per grade, the probability that its document satisfies the user."""
     if not len(rankings.grades):
         return np.zeros(0)
     top = max(float(rankings.grades[-1]), 0.0) if max_label is None else max_label
-    if rankings.grades[-1] > max(top, 0.0):
-        raise MeasureError(
-            f"The 'max_label' parameter of ERR must be at least the largest label of the qrels, "
-            f"{rankings.grades[-1]:g}, got {top:g} instead."
-        )
+    _check_top("ERR", rankings, top)
     # As a difference of powers, which a scale to 100 or to 5000 does not overflow.
     stops: FloatArray = np.exp2(np.maximum(rankings.grades, 0.0) - top) - np.exp2(-top)
     return stops
@@ -75,14 +79,32 @@ def nerr(rankings: Rankings, *, cutoff: Cutoff = None, max_label: TopLabel = 4.0
     return ratio(err(rankings, cutoff=cutoff, max_label=max_label), rankings.per_row(ideal))
 
 
-@measure("RBP", expected=True, cite="moffat2008")
-def rbp(rankings: Rankings, *, cutoff: Cutoff = None, p: Persistence = 0.8, rel: Rel = 1.0) -> FloatArray:
+def _check_rbp(*, rel: float, max_label: float | None, **_: object) -> None:
+    if max_label is not None and (rel != 1.0 or max_label <= 0.0):
+        raise MeasureError("RBP takes max_label, a number above 0, for graded labels, or rel, but not both.")
+
+
+@measure("RBP", expected=True, cite="moffat2008", check=_check_rbp)
+def rbp(
+    rankings: Rankings,
+    *,
+    cutoff: Cutoff = None,
+    p: Persistence = 0.8,
+    rel: Rel = 1.0,
+    max_label: TopLabel = None,
+) -> FloatArray:
     """Rank-biased precision: a user goes on to the next document with probability p.
 
     RBP@k = (1-p)·Σ_{i≤k} [label_i ≥ rel]·p^(i-1): the lower end of what full judgments could show; RBPres is the
-    rest of the interval. trec_eval's name rbp stands for p=0.9. Never undefined.
+    rest of the interval. If `max_label` is given, the top of a graded scale, label_i/max_label (0 if the label is
+    negative) takes the place of [label_i ≥ rel]: for labels 0, 1 and 2 that is the mean of rel=1 and rel=2. A larger
+    label is refused. trec_eval's name rbp stands for p=0.9. Never undefined.
     """
-    return rankings.sum(rankings.relevant(rel) * rankings.weights(_persistence(rankings, cutoff, p)))
+    weights = rankings.weights(_persistence(rankings, cutoff, p))
+    if max_label is None:
+        return rankings.sum(rankings.relevant(rel) * weights)
+    _check_top("RBP", rankings, max_label)
+    return rankings.sum(rankings.of_grade(np.maximum(rankings.grades, 0.0) / max_label) * weights)
 
 
 @measure("RBPres", higher="neither", expected=True, cite="moffat2008")

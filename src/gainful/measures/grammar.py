@@ -38,6 +38,8 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
     "set_p": ("SetP", {}),
     "set_recall": ("SetR", {}),
     "set_f": ("SetF", {}),
+    "set_map": ("SetAP", {}),
+    "set_relative_p": ("SetP", {"relative": True}),
     "num_q": ("NumQ", {}),
     "num_ret": ("NumRet", {}),
     "num_rel": ("NumRel", {}),
@@ -50,6 +52,7 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
     # BEIR and MTEB, which also write ndcg_at_10
     "r_cap": ("Rcap", {}),
     "accuracy": ("Success", {}),
+    "setrelp": ("SetP", {"relative": True}),
     # ranx
     "precision": ("P", {}),
     "hit_rate": ("Success", {}),
@@ -57,6 +60,19 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
     "r_precision": ("Rprec", {}),
     "ndcg_burges": ("nDCG", {"gain": "exp"}),
     "dcg_burges": ("DCG", {"gain": "exp"}),
+}
+_DEPTHS = "5,10,15,20,30,100,200,500,1000"
+_COUNTS = "num_q num_ret num_rel num_rel_ret"
+_OFFICIAL = (
+    f"{_COUNTS} map gm_map Rprec bpref(negatives=unjudged) recip_rank iP@0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1 P@{_DEPTHS}"
+)
+_SETS = "set_P set_relative_P set_recall set_map set_F"
+# trec_eval's names for several measures, as far as there are such measures here: docs/trec_eval.md lists the others.
+_GROUPS = {
+    "official": _OFFICIAL,
+    "set": f"{_COUNTS} {_SETS}",
+    "all_trec": f"{_OFFICIAL} R@{_DEPTHS} infAP(negatives=unjudged) nDCG nDCG@{_DEPTHS} AP@{_DEPTHS} Success@1,5,10 "
+    f"{_SETS} rbp rbp_resid",
 }
 # Names that mean different things to different people: for suggestions only.
 _MEANT = {"hits": "Success", "hit": "Success", "hr": "Success"}
@@ -83,6 +99,8 @@ def parse_measure(text: str | Measure) -> Measure:
 
 def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     """Read measures from one or several texts: a list of cutoffs gives one measure each, and duplicates are dropped.
+
+    trec_eval's ``official``, ``set`` and ``all_trec`` stand for those of their measures that there are here.
 
     Examples
     --------
@@ -156,6 +174,8 @@ def _split(text: str) -> list[str]:
 
 
 def _parse(text: str) -> list[Measure]:
+    if text in _GROUPS:
+        return [measure for part in _split(_GROUPS[text]) for measure in _parse(part)]
     match = _TEXT.fullmatch(text)
     if not match:
         raise MeasureError(f"expected Name(parameter=value, …)@cutoff, got {short(text)!r}")
@@ -217,7 +237,7 @@ def _hint(name: str, text: str) -> str:
     rest = short(text[len(name) :]) if text.startswith(name) else ""
     if meant := _MEANT.get(name.casefold()):
         return f" Did you mean '{meant}{rest}' (at least one hit; also hit_rate) or 'NumRelRet{rest}' (their number)?"
-    return did_you_mean(name, (*REGISTRY, *PRESETS, *_ALIASES)).replace("'?", f"{rest}'?")
+    return did_you_mean(name, (*REGISTRY, *PRESETS, *_ALIASES, *_GROUPS)).replace("'?", f"{rest}'?")
 
 
 def _cutoff(text: str, whole: str) -> int | float:

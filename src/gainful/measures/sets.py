@@ -7,7 +7,7 @@ import numpy as np
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.measures.binary import ratio, relevant_in_pool, relevant_shown
 from gainful.measures.gains import depth
-from gainful.measures.parameters import Beta, Cutoff, Depth, Rel
+from gainful.measures.parameters import Beta, Cutoff, Rel
 from gainful.measures.registry import measure
 
 
@@ -18,9 +18,18 @@ def shown(rankings: Rankings, cutoff: int | None) -> FloatArray:
 
 
 @measure("SetP", expected=True, cite="trec_eval")
-def set_precision(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
-    """Precision of all that was returned: relevant returned/returned; 0 for an empty ranking. Never undefined."""
-    return relevant_shown(rankings, rel, None) / np.maximum(rankings.retrieved, 1)
+def set_precision(rankings: Rankings, *, rel: Rel = 1.0, relative: bool = False) -> FloatArray:
+    """Precision of all that was returned: relevant returned/returned; 0 for an empty ranking.
+
+    If `relative`, divided by the highest precision that so many documents can have: relevant returned/min(returned, R),
+    undefined if R = 0. Otherwise never undefined.
+    """
+    size = rankings.retrieved.astype(np.float64)
+    if relative:
+        pool = relevant_in_pool(rankings, rel)
+        size = np.where(pool > 0, np.maximum(np.minimum(size, pool), 1.0), 0.0)
+        return ratio(relevant_shown(rankings, rel, None), size)
+    return relevant_shown(rankings, rel, None) / np.maximum(size, 1.0)
 
 
 @measure("SetR", expected=True, cite="trec_eval")
@@ -40,13 +49,24 @@ def set_f(rankings: Rankings, *, rel: Rel = 1.0, beta: Beta = 1.0) -> FloatArray
     return ratio((1 + beta**2) * found, beta**2 * pool + rankings.retrieved)
 
 
+@measure("SetAP", expected=True, cite="trec_eval")
+def set_average_precision(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+    """Precision times recall of all that was returned: trec_eval's set_map.
+
+    SetAP = (relevant returned)²/(returned·R); 0 for an empty ranking. Undefined if R = 0.
+    """
+    found = relevant_shown(rankings, rel, None)
+    return ratio(found * found, np.maximum(rankings.retrieved, 1) * relevant_in_pool(rankings, rel))
+
+
 @measure("Judged", higher="neither", expected=True, cite="ir_measures")
-def judged(rankings: Rankings, *, cutoff: Depth) -> FloatArray:
+def judged(rankings: Rankings, *, cutoff: Cutoff = None) -> FloatArray:
     """The share of the documents shown that are judged.
 
-    Judged@k = (judged in the first k)/min(k, returned). Undefined for an empty ranking.
+    Judged@k = (judged in the first k)/min(k, returned), without a cutoff of all that was returned. Undefined for an
+    empty ranking.
     """
-    places = np.ones(min(cutoff, depth(rankings)))
+    places = np.ones(depth(rankings) if cutoff is None else min(cutoff, depth(rankings)))
     return ratio(rankings.sum((rankings.grade >= 0) * rankings.weights(places)), shown(rankings, cutoff))
 
 

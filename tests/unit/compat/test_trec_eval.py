@@ -404,3 +404,23 @@ def test_extra_measures_are_not_in_the_registry():
     from gainful.measures import REGISTRY
 
     assert not {"G", "binG", "Rndcg", "utility", "yaap", "relstring"} & set(REGISTRY)
+
+
+@pytest.mark.parametrize("group", ["official", "set", "all_trec"])
+def test_groups_in_evaluate(group):
+    """What there is of trec_eval's groups has its values; with five relevant documents no recall level is rounded."""
+    labels = [1, 0, 1, 2, 0, 1, 0, 1]
+    qrels = {t: {f"d{number}": label for number, label in enumerate(labels)} for t in ("1", "2")}
+    run = {"1": [f"d{number}" for number in range(0, 8, 2)], "2": ["d5", "x", "d3"]}
+    scores = gf.evaluate(qrels, run, group)
+    theirs = trec_eval(qrels, run, group, complete=True)
+    left_out = {"runid", "relstring", "gm_bpref", "utility", "11pt_avg", "binG", "G", "ndcg_rel", "Rndcg"}
+    families = ("Rprec_mult_", "relative_P_", "num_nonrel_judged_ret", "unj_", "rbp")  # rbp is graded there
+    names = [name for name in theirs.values if name not in left_out and not name.startswith(families)]
+    assert len(scores.measures) == len(names) + 2 * (group == "all_trec")
+    for name in names:
+        ours = gf.evaluate(qrels, run, "bpref" if name == "bpref" else name)
+        assert ours.values[0, 0].tolist() == pytest.approx(theirs.values[name]), name
+        assert str(gf.parse_measures(name)[0]).partition("(")[0] in {m.partition("(")[0] for m in scores.measures}
+    with pytest.raises(MeasureError, match=r"Did you mean 'official'\?"):
+        gf.evaluate(qrels, run, "offical")

@@ -75,6 +75,9 @@ from worlds import measures
         ("mrr_at_10", "RR@10"),
         ("hit_rate_at_3", "Success@3"),
         ("Hole@10", "Hole@10"),
+        ("set_map", "SetAP"),
+        ("set_relative_P", "SetP(relative=True)"),
+        ("SetRelP", "SetP(relative=True)"),
         # presets
         ("nDCG0@5", "nDCG@5"),
         ("nDCGorg@5", "nDCGorg@5"),
