@@ -10,6 +10,11 @@
 
 Every measure of `gainful measures` is here under its name, except that a name which ir_measures has already stays
 ir_measures': gainful's is then written with ``gf_`` in front, such as ``gf_AP``. Importing this module registers them.
+
+The provider also computes most of ir_measures' own measures, with the values of pytrec_eval where that has them:
+
+>>> provider.calc_aggregate([ir_measures.nDCG @ 2, ir_measures.RR(judged_only=True)], qrels, run)
+{nDCG@2: 1.0, RR(judged_only=True): 1.0}
 """
 
 from __future__ import annotations
@@ -20,7 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from gainful.compat import pytrec_eval
 from gainful.data.policies import Policies
+from gainful.data.qrels import Qrels
 from gainful.data.scores import Summary, summarise
 from gainful.errors import GainfulError, MeasureError, PolicyError
 from gainful.io.read import read_qrels, read_run
@@ -31,6 +38,9 @@ from gainful.verbs.evaluate import evaluate
 try:
     import ir_measures
     from ir_measures.measures.base import Agg
+    from ir_measures.providers.fallback_provider import FallbackEvaluator
+    from ir_measures.providers.pytrec_eval_provider import PytrecEvalProvider
+    from ir_measures.util import QrelsConverter
 except ImportError as error:
     raise GainfulError(
         "gainful.compat.ir_measures needs ir_measures, which is not installed: pip install ir_measures"
@@ -114,25 +124,70 @@ class _Aggregator(Agg):
 
 
 class GainfulEvaluator(ir_measures.Evaluator):
-    """Scores one run after another for the same measures and judgments; made by `GainfulProvider.evaluator`."""
+    """Scores one run after another for the same measures and judgments; made by `GainfulProvider.evaluator`.
 
-    def __init__(self, measures: Iterable[GainfulMeasure], qrels: Any, policies: Policies) -> None:
+    Measures of ir_measures' own among them have no value for topics that the run lacks: ir_measures gives them 0.
+    """
+
+    def __init__(self, measures: Iterable[ir_measures.Measure], qrels: Any, policies: Policies) -> None:
         self._qrels = read_qrels(qrels)
         self._policies = policies
-        self._chosen = {str(measure.gainful): measure for measure in measures}
-        super().__init__(list(self._chosen.values()), set(self._qrels.topics))
+        self._chosen: dict[Measure, list[ir_measures.Measure]] = {}
+        for measure in measures:
+            ours = measure.gainful if isinstance(measure, GainfulMeasure) else _bound(measure, self._qrels)
+            self._chosen.setdefault(ours, []).append(measure)
+        super().__init__([one for same in self._chosen.values() for one in same], set(self._qrels.topics))
 
     def _iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
-        chosen = [measure.gainful for measure in self._chosen.values()]
-        scores = evaluate(self._qrels, [read_run(run)], chosen, **self._policies.to_dict())  # type: ignore[arg-type]
-        rows = scores.values[:, 0].T.tolist()
+        one = read_run(run)
+        chosen = list(self._chosen)
+        scores = evaluate(self._qrels, [one], chosen, **self._policies.to_dict())  # type: ignore[arg-type]
+        rows, returned = scores.values[:, 0].T.tolist(), set(one.topics)
         for topic, values in zip(scores.topics, rows, strict=True):
-            for label, value in zip(scores.measures, values, strict=True):
-                yield ir_measures.Metric(query_id=topic, measure=self._chosen[label], value=value)
+            for ours, value in zip(chosen, values, strict=True):
+                for measure in self._chosen[ours]:
+                    if topic in returned or isinstance(measure, GainfulMeasure):
+                        yield ir_measures.Metric(query_id=topic, measure=measure, value=value)
+
+
+class _TrecProvider(PytrecEvalProvider):
+    """ir_measures' own provider of trec_eval's measures, with gainful in the place of pytrec_eval."""
+
+    def initialize(self) -> None:
+        self.pytrec_eval = pytrec_eval
+
+
+_trec = _TrecProvider()  # type: ignore[no-untyped-call]
+
+
+def _text(measure: ir_measures.Measure) -> str | None:
+    """What gainful calls a measure of ir_measures that trec_eval does not have; None if gainful has none."""
+    given = {key: value for key, value in measure.params.items() if key not in ("cutoff", "judged_only", "dcg")}
+    cutoff = f"@{measure.params['cutoff']}" if "cutoff" in measure.params else ""
+    name = measure.NAME
+    if measure.params.get("judged_only") or name not in ("Judged", "RR", "ERR", "RBP", "nDCG") or "gains" in given:
+        return None
+    if name == "nDCG":
+        given = {"gain": "exp"} if measure.params.get("dcg") == "exp-log2" else {}
+    inside = ", ".join(f"{key}={value!r}" for key, value in given.items())
+    return f"{name}({inside}){cutoff}"
+
+
+def _bound(measure: ir_measures.Measure, qrels: Qrels) -> Measure:
+    """The measure of gainful's that computes one of ir_measures' own."""
+    text = _text(measure)
+    found = parse_ours(str(text))
+    if measure.NAME == "RBP" and "rel" not in measure.params:  # graded, by the largest label there is
+        top = float(qrels.frame["relevance"].max() or 1.0)
+        found = found.definition.bind({**found.parameters, "max_label": max(top, 1.0)})
+    return found
 
 
 class GainfulProvider(ir_measures.Provider):
-    """Computes gainful's measures for ir_measures.
+    """Computes gainful's measures for ir_measures, and most of ir_measures' own.
+
+    The latter have the values of pytrec_eval, `judged_only` included, where that has the measure; `ERR` is gdeval's
+    before rounding, and `RBP` without `rel` is graded by the largest label of the qrels.
 
     Parameters
     ----------
@@ -162,20 +217,33 @@ class GainfulProvider(ir_measures.Provider):
                 )
 
     def supports(self, measure: Any) -> bool:
-        """Whether this is a measure of gainful; raises MeasureError if its parameters are wrong."""
-        if not isinstance(measure, GainfulMeasure):
-            return False
-        measure.validate_params()
-        return True
+        """Whether gainful has this measure; raises MeasureError if its parameters are wrong.
 
-    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> GainfulEvaluator:
+        A provider with policies other than the default has gainful's own measures alone.
+        """
+        measure.validate_params()
+        if isinstance(measure, GainfulMeasure):
+            return True
+        if self._policies != Policies():
+            return False
+        return _trec.supports(measure) or _text(measure) is not None
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> ir_measures.Evaluator:
         chosen = list(measures)
         if wrong := [str(measure) for measure in chosen if not self.supports(measure)]:
             raise MeasureError(
                 f"expected measures of gainful such as nDCGf@3, got {', '.join(wrong)}: "
                 "ir_measures.calc_aggregate takes both kinds at once"
             )
-        return GainfulEvaluator(chosen, qrels, self._policies)
+        trec = [one for one in chosen if not isinstance(one, GainfulMeasure) and _trec.supports(one)]
+        others = [one for one in chosen if one not in trec]
+        if not trec:
+            return GainfulEvaluator(others, qrels, self._policies)
+        if not others:
+            return _trec.evaluator(trec, qrels)
+        first, second = QrelsConverter(qrels).tee(2)  # type: ignore[no-untyped-call]
+        evaluators = [_trec.evaluator(trec, first.qrels), GainfulEvaluator(others, second.qrels, self._policies)]
+        return FallbackEvaluator(chosen, evaluators)  # type: ignore[no-untyped-call]
 
 
 provider = GainfulProvider()
@@ -193,15 +261,18 @@ def parse_measure(text: str) -> GainfulMeasure:
     return GainfulMeasure(found.definition.name, **found.parameters)
 
 
-def register() -> None:
+def register(*, first: bool = False) -> None:
     """Make `ir_measures.parse_measure` and the default pipeline of ir_measures know all measures of gainful.
 
     Those of installed packages are among them. Done when this module is imported; again, it adds the measures that were
-    registered with gainful since.
+    registered with gainful since. The provider comes last, so that others compute what they have; if `first`, gainful
+    computes all that it has.
     """
     ir_measures.providers.registry.setdefault(provider.NAME, provider)
-    if provider not in ir_measures.DefaultPipeline.providers:
-        ir_measures.DefaultPipeline.providers.append(provider)
+    providers = ir_measures.DefaultPipeline.providers
+    if provider not in providers or first:
+        providers[:] = [one for one in providers if one is not provider]
+        providers.insert(0 if first else len(providers), provider)
     load_installed()
     for name in _names():
         measure = GainfulMeasure(name)

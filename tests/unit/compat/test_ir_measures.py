@@ -18,6 +18,7 @@ from ir_measures import Qrel, ScoredDoc
 
 import gainful as gf
 import gainful.compat.ir_measures as compat
+from gainful.compat import ir_measures as compat
 from gainful.compat.ir_measures import (
     GMAP,
     Empty,
@@ -258,7 +259,7 @@ def test_texts_that_gainful_parses():
         ),
         (lambda: provider.supports(gf_P), "P needs a cutoff, a whole number of at least 1: write P@10"),
         (
-            lambda: provider.calc_aggregate([ir_measures.AP, nDCGf @ 3], QRELS, RUN),
+            lambda: GainfulProvider(unjudged="condensed").calc_aggregate([ir_measures.AP, nDCGf @ 3], QRELS, RUN),
             "expected measures of gainful such as nDCGf@3, got AP: ir_measures.calc_aggregate takes both kinds at once",
         ),
     ],
@@ -315,3 +316,42 @@ def test_without_ir_measures():
     last = run([sys.executable, "-c", script]).stderr.splitlines()[-1]
     message = "gainful.compat.ir_measures needs ir_measures, which is not installed: pip install ir_measures"
     assert last == f"gainful.errors.GainfulError: {message}"
+
+
+OWN = [
+    *(ir_measures.nDCG, ir_measures.nDCG @ 2, ir_measures.AP(rel=2), ir_measures.P(judged_only=True) @ 1),
+    *(ir_measures.RR(judged_only=True), ir_measures.RR @ 2, ir_measures.Rprec, ir_measures.Bpref, ir_measures.infAP),
+    *(ir_measures.SetAP, ir_measures.SetRelP, ir_measures.SetF(beta=2.0), ir_measures.IPrec @ 0.5, ir_measures.R @ 2),
+    *(ir_measures.Judged, ir_measures.Judged @ 2, ir_measures.NumRet(rel=1), ir_measures.NumQ, ir_measures.Success @ 1),
+    ir_measures.nDCG(gains={1: 5}) @ 2,
+]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_measures_of_ir_measures_itself(alone):
+    """The provider gives what the default pipeline gives, for each measure and for all at once, ours among them."""
+    qrels = {"1": {"a": 1, "b": 2, "c": 0, "d": 1}, "2": {"a": 1}, "3": {"c": 2}}
+    run = {"1": {"x": 9.0, "c": 8.0, "b": 7.0, "a": 6.0}, "2": {"b": 2.0, "a": 1.0}, "none": {"a": 1.0}}
+    expected = ir_measures.calc(OWN, qrels, run)
+    asked = [[measure] for measure in OWN] if alone else [[*OWN, nDCGf @ 2]]
+    found = [provider.calc(measures, qrels, run) for measures in asked]
+    values = {(m.query_id, m.measure): m.value for one in found for m in one.per_query if m.measure != nDCGf @ 2}
+    assert values == pytest.approx({(m.query_id, m.measure): m.value for m in expected.per_query})
+    assert {m: v for one in found for m, v in one.aggregated.items() if m != nDCGf @ 2} == expected.aggregated
+
+
+def test_graded_rank_biased_precision_of_ir_measures():
+    """Without `rel` it is graded, which no other provider computes; here by label / 2."""
+    qrels, run = {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "b": 1.0}}
+    measure = ir_measures.RBP(p=0.5)
+    assert ir_measures.calc_aggregate([measure], qrels, run) == {measure: 0.5 * (0.5 + 0.5 * 1.0)}
+    assert provider.calc_aggregate([ir_measures.RBP(p=0.5, rel=2)], qrels, run) == {ir_measures.RBP(p=0.5, rel=2): 0.25}
+
+
+def test_gainful_computes_first_if_asked(monkeypatch):
+    pipeline = ir_measures.DefaultPipeline
+    monkeypatch.setattr(pipeline, "providers", list(pipeline.providers))
+    others = pipeline.providers[:-1]
+    compat.register(first=True)
+    assert pipeline.providers == [provider, *others]
+    assert ir_measures.calc_aggregate([ir_measures.AP], {"1": {"a": 1}}, {"1": {"a": 1.0}}) == {ir_measures.AP: 1.0}
