@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 # Processes that share the tests.
 JOBS ?= auto
 
-.PHONY: test test-all pure demo docs lint types layers pytest slow coverage fuzz bench release clean
+.PHONY: test test-all pure demo docs lint types layers pytest slow coverage conformance fuzz bench release clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -72,6 +72,10 @@ slow: $(VENV)/train
 
 coverage:
 	$(BIN)/coverage report
+
+# Other projects' own tests, on gainful and on the originals; FOLDER has checkouts of them, the package index the others.
+conformance: $(VENV)/stamp
+	$(BIN)/python .ci/conformance.py $(if $(FOLDER),--folder $(FOLDER))
 
 # Builds the site into site/, and checks that every link leads somewhere and that nothing is fetched from a network.
 docs: $(VENV)/docs

@@ -18,7 +18,6 @@ from ir_measures import Qrel, ScoredDoc
 
 import gainful as gf
 import gainful.compat.ir_measures as compat
-from gainful.compat import ir_measures as compat
 from gainful.compat.ir_measures import (
     GMAP,
     Empty,
