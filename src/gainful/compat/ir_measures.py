@@ -178,7 +178,7 @@ def _bound(measure: ir_measures.Measure, qrels: Qrels) -> Measure:
     text = _text(measure)
     found = parse_ours(str(text))
     if measure.NAME == "RBP" and "rel" not in measure.params:  # graded, by the largest label there is
-        top = float(qrels.frame["relevance"].max() or 1.0)
+        top = float(qrels.frame["relevance"].max() or 1.0)  # type: ignore[arg-type]
         found = found.definition.bind({**found.parameters, "max_label": max(top, 1.0)})
     return found
 
