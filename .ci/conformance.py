@@ -1,8 +1,8 @@
 """Runs other projects' own tests on gainful and on what they were written for, and prints how many pass.
 
 `make conformance FOLDER=suites` takes ``suites/trec_eval``, ``suites/pytrec_eval`` and ``suites/ir_measures``, each a
-checkout of that project, as far as they are there; the others come as source archives from the package index. A test
-that fails on gainful and passes on the original ends in exit status 1.
+checkout of that project, as far as they are there; the others are cloned, or come as source archives from the package
+index. A test that fails on gainful and passes on the original ends in exit status 1.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ from xml.etree import ElementTree
 HERE = Path(__file__).resolve().parent
 SHIM = HERE.parent / "packages" / "pytrec_eval" / "src"
 INDEX = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/")
+HOMES = {
+    "trec_eval": "https://github.com/usnistgov/trec_eval",
+    "pytrec_eval": "https://github.com/cvangysel/pytrec_eval",
+    "ir_measures": "https://github.com/terrierteam/ir_measures",
+}
 GAINFUL = (sys.executable, "-m", "gainful", "trec_eval")
 
 Outcome = dict[str, bool]  # of each test, by its name
@@ -87,11 +92,23 @@ def archive(project: str, into: Path) -> Path | None:
     return next((into / project).iterdir())
 
 
+def cloned(project: str, into: Path) -> Path | None:
+    """A checkout of a project, with its submodules; None if it cannot be had."""
+    words = ["git", "clone", "--quiet", "--depth", "1", "--recurse-submodules", HOMES[project], str(into / project)]
+    try:
+        done = subprocess.run(
+            words, env=os.environ | {"GIT_TERMINAL_PROMPT": "0"}, capture_output=True, timeout=120, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return into / project if done.returncode == 0 else None
+
+
 def found(project: str, given: Path | None, into: Path) -> Path | None:
     """Where the tests of a project are."""
     if given is not None and (given / project).is_dir():
         return (given / project).resolve()
-    return archive(project, into)
+    return cloned(project, into / "clones") or archive(project, into / "archives")
 
 
 def main() -> int:
@@ -102,7 +119,7 @@ def main() -> int:
     rows: list[tuple[str, Outcome, Outcome]] = []
     with tempfile.TemporaryDirectory() as temporary:
         into = Path(temporary)
-        if given is not None and (trec := given.resolve() / "trec_eval").is_dir():  # not in the package index
+        if (trec := found("trec_eval", given, into)) is not None:
             original = built(trec, into / "built")
             rows.append(
                 ("trec_eval: quicktest", quicktest(trec, original) if original else {}, quicktest(trec, GAINFUL))

@@ -7,7 +7,7 @@ import numpy as np
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.measures.binary import ratio, relevant_in_pool, relevant_shown
 from gainful.measures.gains import depth
-from gainful.measures.parameters import Beta, Cutoff, Rel
+from gainful.measures.parameters import Beta, Cutoff, Depth, Rel
 from gainful.measures.registry import measure
 
 
