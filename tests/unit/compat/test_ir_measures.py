@@ -336,7 +336,7 @@ def test_measures_of_ir_measures_itself(alone):
     values = {(m.query_id, m.measure): m.value for one in found for m in one.per_query if m.measure != nDCGf @ 2}
     assert values == pytest.approx({(m.query_id, m.measure): m.value for m in expected.per_query})
     assert {m: v for one in found for m, v in one.aggregated.items() if m != nDCGf @ 2} == expected.aggregated
-    other = ir_measures.nDCG(gains={1: 5}) @ 2  # alone: ir_measures may compute others of the same call with these gains
+    other = ir_measures.nDCG(gains={1: 5}) @ 2  # alone: else others may be given its gains
     assert provider.calc_aggregate([other], qrels, run) == ir_measures.calc_aggregate([other], qrels, run)
 
 
