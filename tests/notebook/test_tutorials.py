@@ -36,4 +36,4 @@ def test_page_has_text_code_and_charts(name):
     assert len(re.findall(r"^```python$", page, re.MULTILINE)) == len(cells) >= 5
     assert page.count("data:image/svg+xml;base64,") >= 3
     assert "<svg" not in page  # names inside of two drawings would be the same
-    assert all("\n" not in shown for shown in re.findall(r'<div class="shown">.*?</div></div>', page, re.DOTALL))
+    assert all("\n" not in shown for shown in re.findall(r'<div class="shown".*?</div></div>', page, re.DOTALL))

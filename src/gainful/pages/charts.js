@@ -211,7 +211,15 @@ async function draw(box, given, { tall = 1 } = {}) {
     });
     box.view = result.view;
     const picture = box.querySelector("svg");
-    if (picture) picture.setAttribute("aria-label", described(given));
+    for (const one of [box, picture]) if (one) one.setAttribute("aria-label", described(given));
+    // A line that marks a level says nothing by itself: the description of the chart does.
+    for (const mark of box.querySelectorAll("g[role=graphics-symbol]:not([aria-label])")) {
+      mark.removeAttribute("role");
+      mark.removeAttribute("aria-roledescription");
+      mark.setAttribute("aria-hidden", "true");
+    }
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
   } catch (error) {
     fill(box, absent(`This chart could not be drawn: ${error.message}`));
     console.error(error);

@@ -20,7 +20,7 @@ function numbers(each, rows, beside, label) {
     const cell = (row) => [shown[kind](text(row)), beside && besides(kind, beside[rows.indexOf(row)][at])];
     return { name, kind, key: text, cell };
   });
-  return boxed(sortable(columns, rows, { label }), { name: label, classes: rows.length > 12 ? "some" : "" });
+  return boxed(sortable(columns, rows, { label }), { name: `Numbers: ${label}`, classes: rows.length > 12 ? "some" : "" });
 }
 
 function exhibit(each) {

@@ -71,10 +71,10 @@ def panels(
     solid = {"legend": alt.Legend(symbolOpacity=1, symbolType="stroke")} if band else {}  # not that of the band
     color = _key(alt, "Color", by, names, **{**solid, **legend})
     base = alt.Chart(frame).encode(x=x.encode(alt, "X"), y=y.encode(alt, "Y"), color=color)
-    named = [
+    tips = [
         alt.Tooltip(f"{name}:N" if frame[name].dtype == pl.String else name) for name in dict.fromkeys([by, *tooltip])
     ]
-    named += [alt.Tooltip(f"{axis.field}:Q", title=axis.title, format=axis.format or ".4~g") for axis in (x, y)]
+    tips += [alt.Tooltip(f"{axis.field}:Q", title=axis.title, format=axis.format or ".4~g") for axis in (x, y)]
     if mark == "dots":
         drawn = base.mark_point(filled=True, size=32, opacity=0.75).encode(
             shape=_key(alt, "Shape", by, names, **legend)
@@ -83,7 +83,7 @@ def panels(
         drawn = base.mark_line(strokeWidth=2, interpolate="step-before" if mark == "steps" else "linear").encode(
             strokeDash=_key(alt, "StrokeDash", by, names, **legend)
         )
-    layers = [drawn.encode(tooltip=named)]
+    layers = [drawn.encode(tooltip=tips)]
     faint = {"strokeDash": [4, 4], "color": "#777777", "strokeWidth": 1}
     # One row per panel: a rule per row of the frame would be drawn hundreds of times.
     once = alt.Chart(frame).transform_aggregate(rows="count()", groupby=["collection", *([column] if column else [])])
@@ -100,10 +100,13 @@ def panels(
     # Also of one collection: others of the study may not allow the figure.
     if titled or columns == 1:
         wrapped, across = (column, columns // rows) if titled and column else ("collection", _ACROSS)
-        whole = whole.facet(alt.Facet(f"{wrapped}:N", title=None, sort=listed(frame, wrapped)), columns=across)
+        facet = alt.Facet(f"{wrapped}:N", title=None, sort=listed(frame, wrapped), header=alt.Header(labelLimit=width))
+        whole = whole.facet(facet, columns=across)
     else:
-        row = alt.Row("collection:N", title=None, sort=listed(frame, "collection"))
-        whole = whole.facet(row=row, column=alt.Column(f"{column}:N", title=None, sort=listed(frame, str(column))))
+        across, down = alt.Header(labelLimit=width), alt.Header(labelLimit=height)
+        row = alt.Row("collection:N", title=None, sort=listed(frame, "collection"), header=down)
+        named = alt.Column(f"{column}:N", title=None, sort=listed(frame, str(column)), header=across)
+        whole = whole.facet(row=row, column=named)
     whole = whole.resolve_scale(**{name: "independent" for name, axis in (("x", x), ("y", y)) if axis.own})
     return styled(whole, title)
 
