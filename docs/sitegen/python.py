@@ -29,7 +29,7 @@ PAGES = {
     "ltrf": ("Learn to rank and filter", ("ltrf",)),
     "reports": ("Report and studies", ("pages", "studies")),
     "measures": ("Name, define and check measures", ("measures",)),
-    "data": ("Data and files", ("data", "io", "engine")),
+    "data": ("Data and files", ("data", "io", "engine", "memory")),
     "rest": ("Results, charts and errors", ("results", "tables", "charts", "errors")),
 }
 WIDTH = 88
