@@ -36,8 +36,8 @@ DOCTEST = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 _OF_TERMINALS = ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE")
 # Words that mean the same to a shell and to us: no pipes, patterns or variables but inside of quotes.
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
-# A block that is a file, or what goes into one; tests/contract/test_contributing.py puts it there.
-_FILE = re.compile(r"# (src/\S+)\n")
+# A block that is a file, or what goes into one; test_contributing.py and test_ecosystem.py put it there and run it.
+_FILE = re.compile(r"# ((?:src|examples)/\S+)\n")
 _PLAIN = re.compile(r"[\w@%+:,./=\s-]*")
 
 

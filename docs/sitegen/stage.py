@@ -33,9 +33,11 @@ NAV = {
         "choose-gain-and-discount.md",
         "where-to-cut.md",
         "rank-and-filter.md",
+        "ci.md",
         "large-files.md",
         "dask.md",
     ],
+    "Beside other packages": ["beir-and-mteb.md", "sentence-transformers.md", "rag.md", "track-experiments.md"],
     "Coming from": ["trec_eval.md", "coming-from-*.md"],
     "Studies": [
         "studies/index.md",

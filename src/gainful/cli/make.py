@@ -64,7 +64,7 @@ _SEVERAL = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)
 _FILES = Annotated[tuple[str, ...], Parameter(negative="", show_default=False, consume_multiple=True)]
 _HYPHEN = "\0-"
 _OWNERS = ("word", "own", "shared", "settings", "shell", "shown")
-_WRITTEN = ("output", "chart", "page", "save", "merged")
+_WRITTEN = ("output", "chart", "page", "save", "merged", "junit")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

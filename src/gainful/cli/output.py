@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from gainful.results import Result
     from gainful.tables import Table
 
-Format = Literal["table", "csv", "json", "latex", "markdown"]
+Format = Literal["table", "csv", "json", "latex", "markdown", "html"]
 
 _BY_SUFFIX: dict[str, Format] = {"": "table", ".txt": "table", ".csv": "csv", ".json": "json", ".tex": "latex"}
-_BY_SUFFIX |= {".md": "markdown"}
+_BY_SUFFIX |= {".md": "markdown", ".html": "html"}
 # Not to be replaced by a file of that name.
 STDOUT = ("-", "/dev/stdout")
 
@@ -52,6 +53,8 @@ def printed(result: Result, format: Format | None, output: Path | None = None, t
             return as_json(result.to_dict())
         case shape:
             texts = [table_text(table, shape, output) for table in tables or result.compact()]
+            if shape == "html":
+                return f"<p>{escape(printable(result.verdict()))}</p>\n{''.join(texts)}"
             return "\n".join([*([] if shape == "latex" else paragraph(result.verdict())), *texts])
 
 
@@ -59,6 +62,8 @@ def table_text(table: Table, format: Format, output: Path | None) -> str:
     """A table for people, or for the programs that lay it out for them."""
     if format == "latex":
         return table.latex()
+    if format == "html":
+        return table.html() + "\n"
     return table.markdown() if format == "markdown" else table.text(terminal=on_terminal(output))
 
 

@@ -23,7 +23,7 @@ from gainful.cli.output import (
     printed,
     table_text,
 )
-from gainful.cli.texts import with_groups, with_movers, with_table
+from gainful.cli.texts import as_junit, with_groups, with_movers, with_table
 from gainful.errors import DataError, GainfulError
 from gainful.results import plural
 
@@ -39,13 +39,18 @@ _MOST_TOPICS, _NAMED = 20, 5
 _FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", ".qrels")
 
 
-def evaluate(call: Call, *, per_topic: bool = False, groups: Path | None = None, by: str | None = None) -> int:
+def evaluate(
+    call: Call, *, per_topic: bool = False, wide: bool = False, groups: Path | None = None, by: str | None = None
+) -> int:
     """Score runs.
 
     Parameters
     ----------
     per_topic
         Show the score of every topic, not only the mean.
+    wide
+        In CSV, one row per run and one column per measure; with --per-topic, one row per topic, and of one measure one
+        column per run.
     groups
         Show the means of groups of topics, too, and their mean ('macro'): a file with the columns topic and group. CSV
         has them instead of the means.
@@ -54,13 +59,19 @@ def evaluate(call: Call, *, per_topic: bool = False, groups: Path | None = None,
     """
     if groups is not None and by is not None:
         raise GainfulError("expected --groups (of topics) or --by (groups of runs), got both")
-    scores, output = call.result(), call.shown["output"]
+    output = call.shown["output"]
+    if wide and chosen_format(call.shown["format"], output) != "csv":
+        raise GainfulError("--wide: expected --format csv with it")
+    scores = call.result()
     text: str | None = None
     match chosen_format(call.shown["format"], output):
         case _ if groups is not None:
             text = with_groups(call, scores, groups)
         case _ if by is not None:
             text = with_table(call, scores, _by(scores, by))
+        case "csv" if wide:
+            frame = (scores.topic_table() if per_topic else scores.mean_table()).frame
+            text = as_csv(frame.columns, frame.iter_rows())
         case "csv":
             text = as_csv(("run", "measure", "query_id", "score"), scores.long_rows(per_topic=per_topic))
         case "json":
@@ -112,6 +123,7 @@ def compare(
     by: str | None = None,
     fail_if_worse: bool = False,
     margin: float | None = None,
+    junit: Path | None = None,
 ) -> int:
     """Test whether runs really differ.
 
@@ -127,12 +139,16 @@ def compare(
     margin
         With --fail-if-worse: exit with status 3 if a run could be worse than the baseline by more than this (in units
         of the score), at confidence 1 - alpha.
+    junit
+        With --fail-if-worse: write the outcome, one test per run and measure, to this file as JUnit XML.
     """
     baseline = call.own["baseline"]
     if fail_if_worse and baseline is None:
         raise GainfulError("--fail-if-worse: expected --baseline RUN, the run that the others must not be worse than")
     if margin is not None and not fail_if_worse:
         raise GainfulError(f"--margin {margin:g}: expected --fail-if-worse with it")
+    if junit is not None and not fail_if_worse:
+        raise GainfulError(f"--junit {junit}: expected --fail-if-worse with it")
     if movers is not None and movers < 0:
         raise GainfulError(f"--movers: expected a number of topics of at least 0, got {movers}")
     if movers is not None and by is not None:
@@ -144,7 +160,12 @@ def compare(
 
         check_margin(margin, call.own["alpha"])
     found = call.result()
-    failures = found.worse(margin)["reason"].to_list() if fail_if_worse else []
+    worse = found.worse(margin) if fail_if_worse else None
+    failures = [] if worse is None else worse["reason"].to_list()
+    if junit is not None and worse is not None:
+        from gainful.io.atomic import write_atomically
+
+        write_atomically(junit, as_junit(found, worse))
     text = None if movers is None else with_movers(call, found, movers)
     call.show(found, text if by is None else with_table(call, found, _by(found, by)))
     if not fail_if_worse:
@@ -195,7 +216,7 @@ def explain(call: Call, *, topic: str | None = None) -> None:
             text = as_json({"measure": scores.measures[0], "run": scores.systems[0], "topics": rows})
         case "csv":
             text = as_csv(("query_id", "score"), table.frame.rows())
-        case "latex" | "markdown" as shape:
+        case "latex" | "markdown" | "html" as shape:
             text = table_text(table, shape, output)
         case _:
             text = table.head(_MOST_TOPICS).text(terminal=on_terminal(output))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gainful import _polars as pl
 from gainful.cli.call import Call
 from gainful.cli.output import as_csv, as_json, chosen_format, printed
-from gainful.tables import Table
+from gainful.tables import Table, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +42,24 @@ def with_table(call: Call, found: Result, table: Table) -> str:
             return as_json({**found.to_dict(), table.name: table.frame.to_dicts()})
         case shape:
             return printed(found, shape, output, (*found.compact(), table))
+
+
+def as_junit(found: Comparison, worse: pl.DataFrame) -> str:
+    """The outcome of a comparison with a baseline as JUnit XML: one test per run and measure."""
+    from xml.sax.saxutils import escape, quoteattr
+
+    reasons = {(measure, run): reason for measure, run, reason in worse.select("measure", "run", "reason").rows()}
+    runs = [run for run in found.systems if run != found.baseline]
+    cases = []
+    for measure in (one.measure for one in found.contrasts):
+        for run in runs:
+            pair = quoteattr(printable(f"{run} against {found.baseline}"))
+            reason = escape(printable(reasons.get((measure, run), "")))
+            inside = f"<failure>{reason}</failure>" if reason else ""
+            cases.append(f"<testcase classname={quoteattr(printable(measure))} name={pair}>{inside}</testcase>")
+    counts = f'tests="{len(cases)}" failures="{len(reasons)}"'
+    suite = f'<testsuite name="gainful compare" {counts}>'
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', suite, *cases, "</testsuite>"]) + "\n"
 
 
 def with_movers(call: Call, found: Comparison, most: int) -> str:

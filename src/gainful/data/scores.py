@@ -11,6 +11,7 @@ import numpy as np
 from gainful import _polars as pl
 from gainful.data.groups import group_places
 from gainful.data.metadata import by_field, metadata_columns, metadata_notes
+from gainful.data.metrics import flat
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
@@ -237,6 +238,12 @@ class Scores(Result):
             "failed_runs": dict(self.failed),
             **({"metadata": {run: dict(fields) for run, fields in self.metadata.items()}} if self.metadata else {}),
         }
+
+    def to_metrics(self) -> dict[str, float]:
+        """The means as MLflow and W&B take them: ``{"nDCG_at_10": …}``, of several runs ``{"bm25/nDCG_at_10": …}``."""
+        means = self.summary().tolist()
+        every = ((run, m, means[i][j]) for j, run in enumerate(self.systems) for i, m in enumerate(self.measures))
+        return flat(every, one_run=len(self.systems) == 1)
 
     def verdict(self) -> str:
         """Which run has the best mean, by each of the first measures; of one run, its means."""

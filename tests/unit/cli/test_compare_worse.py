@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import numpy as np
 import polars as pl
 import pytest
@@ -130,3 +132,14 @@ def test_lower_is_better(gainful, latency):
 def test_level(gainful, two):
     words = ("compare", "--scores", two, "--baseline", "old", "--fail-if-worse", "--alpha", "0.00001")
     assert gainful(*words).status == 0
+
+
+def test_junit(gainful, two, tmp_path):
+    words = ("compare", "--scores", two, "--baseline", "old", "--junit", tmp_path / "j.xml")
+    assert gainful(*words, "--fail-if-worse").status == 3
+    (case,) = ElementTree.parse(tmp_path / "j.xml").getroot()
+    assert (case.get("classname"), case.get("name")) == ("score", "new against old")
+    assert case.find("failure").text.startswith("score: 'new' is worse than 'old': 0.3500 and 0.4500")
+    refused = gainful(*words)
+    assert refused.status == 1
+    assert "expected --fail-if-worse with it" in refused.err

@@ -285,7 +285,7 @@ class TestKindness:
     def test_a_name_that_says_nothing_is_refused(self, gainful, tmp_path):
         path = tmp_path / "x.parquet"
         status, _, err = gainful("evaluate", QRELS, A, "-o", path)
-        expected = "expected a name that ends in .txt, .csv, .json, .tex, .md, or --format to say what to write"
+        expected = "expected a name that ends in .txt, .csv, .json, .tex, .md, .html, or --format to say what to write"
         assert (status, err) == (1, f"gainful: error: {path}: {expected}\n")
         assert not path.exists()
 
@@ -350,3 +350,33 @@ class TestGroups:
         status, _, err = gainful("evaluate", qrels, run, "-m", "RR", "--groups", groups)
         assert status == 1
         assert "groups: expected a group for every topic, got none for '3'" in err
+
+
+class TestWideAndHtml:
+    def test_one_column_per_measure(self, gainful, trec):
+        found = rows(gainful("evaluate", QRELS, A, B, "-m", "P@2", "-m", "AP", "--format", "csv", "--wide").out)
+        assert [row.keys() for row in found] == [{"run", "P@2", "AP"}] * 2
+        for row in found:
+            for measure in ("P@2", "AP"):
+                assert float(row[measure]) == pytest.approx(trec[row["run"], measure, "all"])
+
+    def test_one_column_per_run_is_a_table_of_scores(self, gainful, tmp_path):
+        words = ("evaluate", QRELS, A, B, "-m", "P@2", "--per-topic", "--wide")
+        assert gainful(*words, "-o", tmp_path / "wide.csv").status == 0
+        read = gf.read_scores(tmp_path / "wide.csv")
+        scores = gf.evaluate(QRELS, [A, B], "P@2")
+        assert dict(zip(read.systems, read.summary()[0].tolist(), strict=True)) == pytest.approx(
+            dict(zip(scores.systems, scores.summary()[0].tolist(), strict=True))
+        )
+
+    def test_wide_is_of_csv(self, gainful):
+        found = gainful("evaluate", QRELS, A, "--wide")
+        assert found.status == 1
+        assert "--wide: expected --format csv with it" in found.err
+
+    def test_html_is_escaped(self, gainful, tmp_path):
+        (tmp_path / "a<b>.txt").write_bytes(A.read_bytes())
+        found = gainful("evaluate", QRELS, tmp_path / "a<b>.txt", "-m", "AP", "--format", "html").out
+        assert found.startswith("<p>a&lt;b&gt; has a mean AP of ")
+        assert "<td>a&lt;b&gt;</td>" in found
+        assert "<b>" not in found
