@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from gainful.io.read import AnyRun, iterate_runs
 from gainful.io.text import RUN, is_text
 
 _TAIL = 1 << 16
+_POLICIES: dict[Ties, Policies] = {ties: Policies(ties=ties) for ties in get_args(Ties)}
 # Text after the sixth field of a line that is no comment.
 _AFTER_TAG = re.compile(rb"^([^\S\n]*[^\s#]\S*(?:[^\S\n]+\S+){5})[^\S\n]+\S[^\n]*", re.MULTILINE)
 
@@ -100,7 +102,7 @@ def topics_of_trec(
     Scores are compared as float32, as version 9 does; if `exact`, as float64, as version 10 does.
     """
     with _no_duplicates():
-        rankings = align(judged, runs, Policies(ties=ties), exact=exact)
+        rankings = align(judged, runs, _POLICIES[ties], exact=exact)
     if depth is not None:
         retrieved = np.minimum(rankings.retrieved, depth)
         rankings = replace(rankings.with_hits(rankings.rank <= depth), retrieved=retrieved)

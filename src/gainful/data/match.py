@@ -68,7 +68,7 @@ class Joined:
     counts: IntArray  # per topic
     tied: FloatArray  # per topic
     hits: list[Hits]
-    score: FloatArray | None  # of all documents, by topic and rank
+    scores: list[FloatArray]  # of all documents, by topic and rank, in parts; none if they are not kept
     ignored: int
     stranger: str | None
 
@@ -175,19 +175,18 @@ def first_ranks(value: IntArray, lengths: IntArray, most: float) -> tuple[IntArr
     return np.repeat(value, shown), rank
 
 
-def by_topic(topics: list[IntArray], hits: list[Hits], counts: IntArray) -> FloatArray | None:
-    """The scores of a run, by topic; `topics` are those of each piece."""
+def by_topic(topics: list[IntArray], hits: list[Hits], counts: IntArray) -> list[FloatArray]:
+    """The scores of a run by topic, in parts; `topics` are those of each piece."""
     kept = [found.score for found in hits if found.score is not None]
-    if len(kept) < len(hits):
-        return None
-    score: FloatArray = np.concatenate([np.zeros(0), *kept])
-    topic = np.concatenate([np.zeros(0, np.int64), *topics])
+    if not kept:
+        return []
+    topic = np.concatenate(topics)
     if bool((topic[1:] > topic[:-1]).all()):
-        return score
+        return kept
     order, lengths = np.argsort(topic), counts[topic]
     begin = (np.cumsum(lengths) - lengths)[order] - (np.cumsum(lengths[order]) - lengths[order])
-    place: IntArray = np.arange(len(score)) + np.repeat(begin, lengths[order])
-    return score[place]
+    score: FloatArray = np.concatenate(kept)
+    return [score[np.arange(len(score)) + np.repeat(begin, lengths[order])]]
 
 
 def _ranked_scores(piece: Piece, shift: IntArray) -> FloatArray:

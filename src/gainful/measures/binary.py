@@ -26,8 +26,7 @@ def relevant_shown(rankings: Rankings, rel: float, cutoff: int | None) -> FloatA
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """above/below, NaN (undefined) where below is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(below != 0, above / below, np.nan)
+    return np.asarray(np.divide(above, below, out=np.full(len(below), np.nan), where=below != 0.0), np.float64)
 
 
 def within(rankings: Rankings, cutoff: int | None) -> BoolArray:

@@ -187,8 +187,8 @@ def ndcg(
     achieved = rankings.sum(rankings.of_grade(value) * rankings.weights(weight))
     ideal, worst = _bounds(rankings, value, weight, norm)
     span = rankings.per_row(_span(rankings, value, weight, norm, ideal - worst))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(span != 0.0, (achieved - rankings.per_row(worst)) / span, np.nan)
+    gained = achieved if norm in ("zero", "org") else achieved - rankings.per_row(worst)
+    return np.asarray(np.divide(gained, span, out=np.full(len(span), np.nan), where=span != 0.0), np.float64)
 
 
 def _bounds(rankings: Rankings, value: FloatArray, weight: FloatArray, norm: str) -> tuple[FloatArray, FloatArray]:

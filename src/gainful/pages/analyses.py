@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from gainful import _polars as pl
 from gainful.analyses.agreement import agreement
 from gainful.analyses.boundedness import boundedness
@@ -23,6 +25,8 @@ from gainful.tune import threshold
 
 # Runs whose threshold curve is drawn, the best first.
 MOST_CURVES = 6
+# Documents of the runs that are cut, in sum: more take longer than the rest of the page.
+MOST_DOCUMENTS = 4_000_000
 
 Content = dict[str, Any]
 
@@ -64,7 +68,9 @@ def cut(given: Inputs) -> Iterator[Result]:
     sign = -1.0 if scores.higher[at] == "worse" else 1.0
     summary = scores.summary()[at].tolist()
     order = sorted(range(len(summary)), key=lambda run: (summary[run] != summary[run], -sign * summary[run]))
-    for run in order[:MOST_CURVES]:
+    returned = given.rankings.retrieved.reshape(len(order), -1).sum(axis=1)[order]
+    shown = int(np.searchsorted(np.cumsum(returned), MOST_DOCUMENTS, side="right"))
+    for run in order[: min(max(shown, 1), MOST_CURVES)]:
         yield threshold.curve(given.rankings.only([scores.systems[run]]), measure=measure)
 
 

@@ -18,7 +18,7 @@ from gainful.errors import check_choice, check_count, check_share
 from gainful.io.metadata import word_of
 from gainful.io.read import read_qrels
 from gainful.measures import Measure, parse_measures
-from gainful.pages import ReportOptions, report
+from gainful.pages import TRIALS, ReportOptions, report
 from gainful.pages.result import need_packages
 from gainful.results import Settings, plural
 from gainful.stats.choices import Correction, Test
@@ -36,6 +36,8 @@ from gainful.verbs.source import (
 )
 
 _SHOWN = ("title", "hide_judgments", "metadata")
+# Documents found in the pool that are looked at in all trials together: more take longer than the rest of the page.
+MOST_FOUND = 1_500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,8 +82,9 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
         check_choice(name, given[name], get_args(kind))
     for name in ("confidence", "alpha"):
         check_share(name, given[name])
-    for name in ("cutoff", "trials"):
-        check_count(name, given[name])
+    check_count("cutoff", given["cutoff"])
+    if given["trials"] is not None:
+        check_count("trials", given["trials"])
     check_resamples(given["resamples"])
     generator(given["seed"])
     shown = {name: value for name, value in options.items() if name in _SHOWN and value}
@@ -112,6 +115,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
     if given["baseline"] is not None:
         place_of(given["baseline"], rankings.systems, "baseline")
     scores = described(evaluate(rankings, chosen, **cast(Options, options)), known_of_runs)
+    trials = given["trials"] or min(max(MOST_FOUND // max(len(joined.row), 1), 1), TRIALS)
     judgments = int((rankings.pool_grade >= 0).sum())
     counts = f"{plural(len(scores.systems), 'run')}, {plural(len(scores.topics), 'topic')}, "
     data = f"{counts}{plural(judgments, 'judgment')}; {', '.join(scores.measures)}"
@@ -121,7 +125,9 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
         rankings=rankings,
         measures=chosen,
         scores=scores,
-        settings=Settings.of(report, given, data=data, policies=scores.policies, notes=scores.notes()),
+        settings=Settings.of(
+            report, {**given, "trials": trials}, data=data, policies=scores.policies, notes=scores.notes()
+        ),
         files={**{name: options[name] for name in RunOptions.__annotations__ if options.get(name)}, **shown},  # type: ignore[literal-required]
         sources=sources,
     )

@@ -11,7 +11,7 @@ from scipy import stats
 
 import gainful as gf
 from gainful.data.policies import Policies
-from gainful.pages import DEFAULTS, contents
+from gainful.pages import DEFAULTS, analyses, contents, inputs
 from gainful.pages.analyses import ANALYSES
 
 
@@ -397,3 +397,23 @@ class TestResult:
         assert "nDCGf@10" in found._repr_html_()
         assert str(found.settings).startswith("report: 5 runs, 8 topics, ")
         assert found.results["reliability"][0].verdict() == section(found, "reliability")["verdict"]
+
+
+def test_large_collections_are_sampled_less_often(monkeypatch):
+    made = gf.simulate(systems=3, topics=4, seed=1)
+    found = len(gf.align(made.qrels, made.runs).row)
+    for most, trials in ((100 * found, 5), (3 * found, 3), (found - 1, 1)):
+        monkeypatch.setattr(inputs, "MOST_FOUND", most)
+        page = gf.report(made.qrels, made.runs, "AP")
+        assert page.settings["trials"] == trials
+        assert page.results["robustness"][0].settings["trials"] == trials
+        assert (" --trials " in page.contents["command"]) == (trials < 5)
+    assert gf.report(made.qrels, made.runs, "AP", trials=2).settings["trials"] == 2
+
+
+def test_few_runs_are_cut_if_they_are_long(monkeypatch):
+    made = gf.simulate(systems=4, topics=4, seed=1)
+    returned = len(gf.align(made.qrels, made.runs, scores=True).scores) // 4
+    for most, curves in ((returned * 9, 4), (returned * 2, 2), (1, 1)):
+        monkeypatch.setattr(analyses, "MOST_DOCUMENTS", most)
+        assert len(gf.report(made.qrels, made.runs, "nDCGf@3").results["threshold"]) == curves

@@ -23,7 +23,7 @@ from gainful.tune.threshold.choose import Rule, bootstrap, cross_validate, order
 from gainful.tune.threshold.documents import ScoredDocuments, scored_documents
 from gainful.tune.threshold.result import Threshold
 from gainful.tune.threshold.risk import Risk, check_enough, check_forbidden, check_risk
-from gainful.tune.threshold.sweep import Sweep, sweep
+from gainful.tune.threshold.sweep import GAIN_FAMILY, Sweep, sweep
 from gainful.tune.threshold.tradeoff import ThresholdCurve
 from gainful.verbs.source import check_options, policies_of, rankings_of
 
@@ -58,7 +58,7 @@ class SweptRun:
             below=self.below,
             higher=self.measure.definition.higher,
             topics=int(self.found.topics.sum()),
-            documents=len(self.documents.document),
+            documents=int(self.documents.admits.sum()),
             thresholds=np.concatenate([[np.inf], self.documents.thresholds]),
             kept=self.documents.kept(),
             score=self.found.score.mean(),
@@ -148,9 +148,11 @@ def sweep_run(
     directed: bool,
     below: float | None,
 ) -> SweptRun:
-    """Read, join and sweep, over the topics that count; `directed`: high values of the measure must be good or bad.
+    """Read, join and sweep, over the topics that count.
 
-    Documents with a label `below` this are forbidden; None stands for what `forbidden_labels` says.
+    `directed`: a threshold is to be chosen, so that high values of the measure must be good or bad, and every document
+    is needed to tell what it would be on some of the topics. Documents with a label `below` this are forbidden; None
+    stands for what `forbidden_labels` says.
     """
     if below is not None and not is_number(below):
         raise GainfulError(f"{setting('forbidden_below')}: expected a label such as 1, got {below!r}")
@@ -167,7 +169,9 @@ def sweep_run(
     if len(rankings.systems) != 1:
         raise DataError(f"expected one run to cut, got {len(rankings.systems)}: {', '.join(rankings.systems)}")
     filters = None if filter_run is None else read_run(filter_run, columns=options.get("columns"))
-    documents = scored_documents(rankings, filters)
+    cutoff = chosen.parameters.get("cutoff")
+    shallow = isinstance(cutoff, int) and filters is None and not directed and chosen.definition.function in GAIN_FAMILY
+    documents = scored_documents(rankings, filters, cutoff if shallow else None)  # type: ignore[arg-type]
     below = forbidden_labels(rankings, chosen) if below is None else float(below)
     found = sweep(documents, chosen, policies, below)
     if not found.topics.any():

@@ -36,6 +36,7 @@ class ScoredDocuments:
     step: IntArray  # per admitted document: the number of the first threshold that keeps it
     ends: IntArray  # admitted documents after which a topic can stop: those with equal scores come and go together
     thresholds: FloatArray  # the distinct scores, descending: the lowest raw score where several count as one
+    admits: IntArray  # per threshold, from 0: how many documents come in with it, of all that the run returned
     one_score: bool  # whether documents are admitted in the order of their ranks, so that ranks never change
 
     def threshold(self, number: IntArray) -> FloatArray:
@@ -62,20 +63,23 @@ class ScoredDocuments:
 
     def kept(self) -> IntArray:
         """Per threshold, from 0: how many documents it keeps."""
-        return np.cumsum(np.bincount(self.step, minlength=len(self.thresholds) + 1))
+        return np.cumsum(self.admits)
 
 
-def scored_documents(rankings: Rankings, filter_run: Run | None) -> ScoredDocuments:
-    """The documents of the one run of rankings that know all scores; a filter run has the scores that filter."""
+def scored_documents(rankings: Rankings, filter_run: Run | None, depth: int | None = None) -> ScoredDocuments:
+    """The documents of the one run of rankings that know all scores; a filter run has the scores that filter.
+
+    With a `depth`, those beyond it that are not in the pool are left out: nothing that looks no deeper changes with
+    them, as long as documents are admitted in the order of their ranks.
+    """
     (run,), raw = rankings.systems, rankings.scores
     if raw is None or not rankings.present.any():
         raise DataError(f"run {run!r}: expected documents for judged topics, got none")
     if not len(raw):
         raise DataError(f"run {run!r}: expected judged documents, got none; use {setting('unjudged', 'zero')}")
     start = np.append(0, np.cumsum(rankings.retrieved))
-    number = np.arange(len(raw))
     topic = np.repeat(np.arange(len(rankings.topics)), rankings.retrieved)
-    rank = number - start[topic] + 1
+    rank = np.arange(len(raw)) - start[topic] + 1
     document = np.full(len(raw), -1)
     document[start[rankings.row] + rankings.rank - 1] = rankings.document
     if filter_run is None:
@@ -88,22 +92,29 @@ def scored_documents(rankings: Rankings, filter_run: Run | None) -> ScoredDocume
         names = pl.Series(rankings.topics, dtype=pl.String).gather(topic)
         every = pl.DataFrame({"query_id": names, "doc_id": rankings.listed.doc_id})
         raw = filters = filter_scores(every, run, filter_run)
-    distinct, group = np.unique(filters, return_inverse=True)
-    lowest = np.full(len(distinct), np.inf)
-    np.minimum.at(lowest, group, raw)
-    step = len(distinct) - group
-    admitted, place = number, rank
+    order = np.argsort(raw)
+    ascending = filters[order]
+    first = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
+    group = np.zeros(len(raw), np.int64)
+    group[first[1:]] = 1
+    step = np.empty_like(group)
+    step[order] = len(first) - np.cumsum(group)
+    if depth is not None:
+        matter = np.flatnonzero((rank <= depth) | (document >= 0))
+        topic, rank, document, step = topic[matter], rank[matter], document[matter], step[matter]
+        start = np.searchsorted(topic, np.arange(len(start)))
+    admitted, place = np.arange(len(rank)), rank
     if filter_run is not None:
-        admitted = np.argsort(topic * (len(distinct) + 1) + step, kind="stable")
-        place = np.empty_like(number)
+        admitted = np.argsort(topic * (len(first) + 1) + step, kind="stable")
+        place = np.empty_like(rank)
         place[admitted] = rank
     step = step[admitted]
     last = np.append(step[1:] != step[:-1], True)
-    last[start[1:][rankings.retrieved > 0] - 1] = True
+    last[start[1:][np.diff(start) > 0] - 1] = True
     return ScoredDocuments(
         rankings=rankings,
         start=start,
-        lengths=rankings.retrieved,
+        lengths=np.diff(start),
         topic=topic,
         rank=rank,
         document=document,
@@ -112,7 +123,8 @@ def scored_documents(rankings: Rankings, filter_run: Run | None) -> ScoredDocume
         admitted=admitted,
         step=step,
         ends=np.flatnonzero(last),
-        thresholds=lowest[::-1],
+        thresholds=raw[order[first]][::-1],
+        admits=np.append(0, np.diff(first, append=len(raw))[::-1]),
         one_score=filter_run is None,
     )
 

@@ -21,6 +21,8 @@ from gainful.tune.threshold.documents import ScoredDocuments
 # Cells (states × documents) that a measure without a sweep of its own is computed on before a grid takes over.
 MOST_CELLS = 500_000_000
 _BLOCK = 1 << 22
+# Measures that are sums over documents, of which each threshold only adds some.
+GAIN_FAMILY = (cg, dcg, ndcg)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,7 +101,7 @@ def sweep(documents: ScoredDocuments, measure: Measure, policies: Policies, belo
     # The entry of grade -1, of unjudged documents, is the last.
     negative = np.append(documents.rankings.grades < below, False)[documents.grade].astype(np.float64)
     empty, exact = np.zeros(len(documents.start) - 1), True
-    if measure.definition.function in (cg, dcg, ndcg):
+    if measure.definition.function in GAIN_FAMILY:
         weight = _discounts(measure, longest)
         start, unit = _units(documents, measure, weight)
         undefined = np.isnan(start)
