@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -88,8 +89,10 @@ class _Resampled:
             for stack in _stacked(counts_of(draws[at : at + _COUNTED // rows * rows]), rows)
         ]
         held = max(1, min(_CACHED, BLOCK // topics))
-        parts = ((begin + first, begin + last) for first, last in parts_of(end - begin, held))
-        return np.concatenate([self._shifted(*part).extreme(drawn) for part in parts])
+        parts = [(begin + first, begin + last) for first, last in parts_of(end - begin, held)]
+        # Used again and again: to get memory from the system takes longer than what is computed in it.
+        room = np.empty((3, _COUNTED * (held + _COLUMNS)))
+        return np.concatenate([self._shifted(*part).extreme(drawn, room) for part in parts])
 
     def _shifted(self, begin: int, end: int) -> _Shifted:
         first, second = self.first[begin:end], self.second[begin:end]
@@ -145,17 +148,18 @@ class _Shifted:
     shares: FloatArray
     squares: FloatArray
 
-    def extreme(self, drawn: Sequence[FloatArray]) -> IntArray:
+    def extreme(self, drawn: Sequence[FloatArray], room: FloatArray) -> IntArray:
         """Per pair, in how many of the resamples (matrices of rows × topics) it is at least as extreme as observed."""
         counts = np.zeros(len(self.shares) * _COLUMNS, np.int64)
         for rows in drawn:
-            extreme = self._extreme(rows).view(np.uint8)
+            shape = (len(rows), len(self.shares), rows.shape[2], _COLUMNS)
+            extreme = self._extreme(rows, room[:, : math.prod(shape)].reshape(3, *shape)).view(np.uint8)
             # Adding up bytes is quick, and no more rows are added than a byte can count.
             counts += extreme.sum(axis=2, dtype=np.uint8).sum(axis=0, dtype=np.uint8).ravel()
         return counts[: len(self.mean)]
 
-    def _extreme(self, drawn: FloatArray) -> NDArray[np.bool_]:
-        shifted = drawn @ self.shares
+    def _extreme(self, drawn: FloatArray, room: FloatArray) -> NDArray[np.bool_]:
+        shifted = np.matmul(drawn, self.shares, out=room[0])
         match self.variant:
             case "sign":
                 mean, noise = _rows(self.mean), _rows(self.noise)
@@ -165,7 +169,8 @@ class _Shifted:
                 return np.asarray(np.abs(shifted) >= _rows(limit), np.bool_)
             case _:
                 least = None if self.least is None else _rows(self.least)
-                return _as_large_t(shifted, drawn @ self.squares, _rows(self.limit), drawn.shape[-1], least)
+                np.matmul(drawn, self.squares, out=room[1])
+                return _as_large_t(room, _rows(self.limit), drawn.shape[-1], least)
 
 
 def _rows(values: FloatArray) -> FloatArray:
@@ -173,16 +178,15 @@ def _rows(values: FloatArray) -> FloatArray:
     return _columns(values[:, None])
 
 
-def _as_large_t(
-    mean: FloatArray, squares: FloatArray, limit: FloatArray, n: int, least: FloatArray | None
-) -> NDArray[np.bool_]:
-    """Whether the t of a resample, from its mean and Σw², reaches the limit; both are written over.
+def _as_large_t(room: FloatArray, limit: FloatArray, n: int, least: FloatArray | None) -> NDArray[np.bool_]:
+    """Whether the t of a resample reaches the limit; `room` has its mean and Σw², and is written over.
 
     Without variance it is infinite where the mean exceeds `least`, if that is given, else 0.
     """
-    beyond = None if least is None else np.abs(mean) > least
+    mean, squares, spread = room
+    beyond = None if least is None else np.abs(mean, out=spread) > least
     np.multiply(mean, mean, out=mean)
-    spread = squares - n * mean
+    np.subtract(squares, np.multiply(mean, n, out=spread), out=spread)
     squares *= CLOSE
     constant = spread <= squares
     spread *= limit
