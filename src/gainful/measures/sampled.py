@@ -60,11 +60,14 @@ def _estimated_relevant(rankings: Rankings, sample: _Sample, rel: float) -> Floa
     return rankings.per_row(found.astype(np.float64, copy=False))
 
 
-def _before(rankings: Rankings, value: FloatArray, at: IntArray) -> FloatArray:
-    """Per hit `at` these places, the sum of `value` (one per hit) over the hits of its row that rank above it."""
-    running: FloatArray = np.concatenate([np.zeros(1), np.cumsum(value)])
-    begin = running[np.searchsorted(rankings.row, np.arange(rankings.n_rows))]
-    return running[at] - begin[rankings.row[at]]
+def _before(row: IntArray, value: FloatArray) -> FloatArray:
+    """Per hit, the sum of the values of the hits of its row that rank above it."""
+    place = _count_alike(row)
+    line = np.cumsum(place == 0) - 1
+    # Row by row, so that no row is rounded by what stands in others.
+    table = np.zeros((int(line.max(initial=-1)) + 1, int(place.max(initial=0)) + 2))
+    table[line, place + 1] = value
+    return np.asarray(np.cumsum(table, axis=1)[line, place], np.float64)
 
 
 @measure("statAP", bounds=None, cite="aslam2006")
@@ -80,7 +83,7 @@ def stat_ap(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
     found = np.flatnonzero(rankings.relevant(rel))
     document = rankings.document[found]
     weight = sample.weight[document]
-    own = 1.0 + _before(rankings, np.where(rankings.relevant(rel), sample.weight[rankings.document], 0.0), found)
+    own = 1.0 + _before(rankings.row[found], weight)
     if not sample.independent:
         group = sample.group[document]
         # What the sum above took for drawn independently, and is not: those of the same stratum.
