@@ -190,7 +190,7 @@ def _as_large_t(room: FloatArray, limit: FloatArray, n: int, least: FloatArray |
     squares *= CLOSE
     constant = spread <= squares
     spread *= limit
-    reached = mean >= spread
+    reached: NDArray[np.bool_] = mean >= spread
     if constant.any():
         infinite = limit == 0.0 if beyond is None else beyond | (limit == 0.0)
         np.copyto(reached, infinite, where=constant)
