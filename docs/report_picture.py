@@ -27,9 +27,7 @@ def take(report: Path) -> None:
         end = page.locator("#heat").bounding_box() or {"y": 0, "height": 0}
         whole = {"x": 0, "y": 0, "width": 1140, "height": end["y"] + end["height"] + 40}
         page.screenshot(path=CHARTS / "report.png", full_page=True, clip=whole)
-        cell = page.locator("#heat td[data-system]").nth(3)
-        cell.scroll_into_view_if_needed()
-        cell.click()
+        page.locator("#heat canvas").click(position={"x": 80, "y": 10})
         page.wait_for_selector("dialog.sheet .ranking")
         page.screenshot(path=CHARTS / "report-topic.png")
         browser.close()

@@ -48,7 +48,7 @@ def look(chromium) -> Iterator[Callable[..., object]]:
     seen = Seen()
     contexts = []
 
-    def open_page(path: Path, *, width: int = 1280, scheme: str = "light", media: str = "screen"):
+    def open_page(path: Path, *, width: int = 1280, scheme: str = "light", media: str = "screen", address: str = ""):
         context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         context.set_default_timeout(30_000)  # others may be at work, too
@@ -58,7 +58,7 @@ def look(chromium) -> Iterator[Callable[..., object]]:
         page.on("request", lambda request: seen.requests.append(request.url))
         page.on("dialog", lambda dialog: (seen.dialogs.append(dialog.message), dialog.dismiss()))
         page.emulate_media(media=media)
-        page.goto(path.as_uri())
+        page.goto(path.as_uri() + address)
         page.wait_for_selector("html[data-ready]")
         return page
 

@@ -200,8 +200,10 @@ def _shared(accepted: Any, *, table: bool) -> Iterator[Option]:
             yield Option(name, Literal["local", "dask"], "local", "shared")
             yield Option("address", str | None, None, "shared")
             yield Option("workers", _shell_type(int | None, None), None, "shared")
-        elif name in ("title", "metadata"):
+        elif name in ("title", "author", "date", "metadata"):
             yield Option(name, str | None, None, "shared")
+        elif name in ("queries", "docs"):
+            yield Option(name, Path | None, None, "shared")
         elif name in ("keep_going", "recursive", "hide_judgments", "ignore_identical_ids"):
             yield Option(name, _shell_type(bool, False), False, "shared")
         elif name in ("include", "exclude", "columns"):

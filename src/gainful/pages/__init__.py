@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Gaps, Policies, PolicyOptions
@@ -22,7 +23,14 @@ class ReportOptions(PolicyOptions, RunOptions, total=False):
         What is known of the runs, such as team, type and description: a CSV or TSV file with the column run, or the
         word headers for what the runs say of themselves (ir_metadata). In Python also a mapping.
     title
-        What stands at the top of the page; the name of the judgments by default.
+        What stands at the top of the page; how many runs and topics there are by default.
+    author, date
+        Who made the page, and when, as it is to be shown.
+    queries
+        Texts of the topics: TSV (topic, text) or JSONL.
+    docs
+        Texts of the documents: TSV (document, text) or JSONL. The page holds the beginnings of those that it shows, up
+        to a limit that it tells.
     hide_judgments
         Leave out what tells the label of a document: the rankings of topics, curves of thresholds, lines of files that
         are quoted. Scores stay; who knows a ranking may infer a label from a score at depth 1 or 2.
@@ -30,6 +38,10 @@ class ReportOptions(PolicyOptions, RunOptions, total=False):
 
     metadata: Any
     title: str
+    author: str
+    date: str
+    queries: Path
+    docs: Path
     hide_judgments: bool
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -74,6 +75,37 @@ def cut(given: Inputs) -> Iterator[Result]:
         yield threshold.curve(given.rankings.only([scores.systems[run]]), measure=measure)
 
 
+_TOO_FEW = re.compile(r"(?P<who>.+: )?expected (?P<what>.+), got (?P<number>\d+|none)(?P<rest>.*)", re.DOTALL)
+
+
+def said(error: Exception) -> str:
+    """Why there is no result, as a sentence: a page is no place for a message of a program."""
+    found = _TOO_FEW.fullmatch(str(error))
+    if found is None:
+        text = str(error)
+        return text if text.endswith(".") else f"{text}."
+    there = "is" if found["number"] in ("1", "none") else "are"
+    who = found["who"] or ""
+    return (
+        f"{who}{'this' if who else 'This'} takes {found['what']}: there {there} {found['number']} here{found['rest']}."
+    )
+
+
+def _one_topic(given: Inputs, _: Sequence[Any]) -> bool:
+    return len(given.scores.topics) < 2
+
+
+def _nothing_to_cut(_: Inputs, found: Sequence[Any]) -> bool:
+    """Whether no run has a threshold that is better than none."""
+    return all(one.higher != "neither" and one.best == len(one) - 1 for one in found)
+
+
+def _within_bounds(_: Inputs, found: Sequence[Any]) -> bool:
+    """Whether nothing can leave the range from 0 to 1."""
+    over, under = found[0].outside()
+    return not (over | under).any() and not found[0].shares()["below_0"].sum()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
     """A section of the page."""
@@ -85,6 +117,7 @@ class Analysis:
     find: Callable[[Inputs], Iterator[Result]]  # one result, or one per run
     command: str | None = None
     front: bool = False  # whether its verdict is on the front of the page
+    dull: Callable[[Inputs, Sequence[Any]], bool] | None = None  # whether the verdict says it all
     charts: Callable[[Any], dict[str, Any]] | None = None  # and what to call them, where it has more than one
 
     def section(self, given: Inputs) -> tuple[Content, tuple[Result, ...]]:
@@ -94,12 +127,13 @@ class Analysis:
             found = tuple(self.find(given))
             figures = self._figures(found)
         except (DataError, MeasureError, PolicyError) as error:
-            return {**about, "absent": str(error)}, ()
+            return {**about, "absent": said(error)}, ()
         first = found[0]
         tables = first.compact() if len(found) == 1 else [_joined(found)]
         return {
             **about,
             "verdict": first.verdict(),
+            "dull": self.dull is not None and self.dull(given, found),
             "figures": figures,
             "tables": [as_content(table) for table in tables],
             "notes": [note.text for note in own_notes(first)],
@@ -178,12 +212,14 @@ ANALYSES = (
         title="Are the judgments deep enough?",
         lead="Judgments are taken away at random; τ is how far the runs keep the order that all judgments give.",
         find=robust,
+        dull=_one_topic,
     ),
     Analysis(
         id="boundedness",
         title="What do negative labels do to nDCG?",
         lead="With negative labels nDCG can fall below 0 or rise above 1, depending on how it is normalised.",
         find=bounded,
+        dull=_within_bounds,
     ),
     Analysis(
         id="threshold",
@@ -193,5 +229,6 @@ ANALYSES = (
         command="threshold curve",
         find=cut,
         front=True,
+        dull=_nothing_to_cut,
     ),
 )

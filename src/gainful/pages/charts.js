@@ -279,7 +279,8 @@ function figures(list) {
     );
     choice = h("div", { class: "controls" }, h("label", {}, "Shown", select));
   }
-  return h("div", {}, choice, h("figure", {}, h("figcaption", {}, caption, enlarge), reading, box, zoom));
+  const ways = h("span", { class: "ways" }, chartExports(box, () => titleOf(list[at].spec)), enlarge);
+  return h("div", {}, choice, h("figure", {}, h("figcaption", {}, caption, ways), reading, box, zoom));
 }
 
 function enlarged(spec) {

@@ -16,18 +16,20 @@ from gainful.data.rankings import FloatArray
 from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError, PolicyError
 from gainful.pages import DEFAULTS
-from gainful.pages.analyses import ANALYSES, Analysis, Content
+from gainful.pages.analyses import ANALYSES, Analysis, Content, said
 from gainful.pages.inputs import Inputs
 from gainful.pages.result import COMMAND, Report, option
+from gainful.pages.texts import queries, with_texts
 from gainful.pages.why import reasons
 from gainful.progress import track
 from gainful.results import Result
 from gainful.verbs.compare import compare
 from gainful.verbs.compare.result import Comparison
-from gainful.verbs.compare.verdict import sentences
+from gainful.verbs.compare.verdict import certainty, headline, sentences
+from gainful.verbs.evaluate import evaluate
 
-# Rankings that are explained: more make a page too large to open.
-MOST_RANKINGS = 30_000
+# Rankings, once and once per measure that is explained: more make a page too large to open.
+MOST_RANKINGS = 60_000
 # Twice as many as are shown, so that what is shown, and which side of alpha a p-value lies on, is as computed.
 DIGITS = 8
 # Notes that quote lines of files, and what may stand between the words of these.
@@ -81,7 +83,9 @@ def _about(given: Inputs) -> Content:
     labels = given.labels()
     return {
         "qrels": given.name,
-        "title": given.files.get("title"),
+        **{name: given.files.get(name) for name in ("title", "author", "date")},
+        "queries": queries(given),
+        "judged": _judged(given),
         "systems": list(given.scores.systems),
         "metadata": _metadata(given.scores),
         "topics": list(given.scores.topics),
@@ -105,6 +109,13 @@ def _metadata(scores: Scores) -> Content:
     """By field the values of all runs, in the order of the page: what stands beside their names."""
     before, after = metadata_columns(scores.metadata, scores.systems)
     return {**before, **after}
+
+
+def _judged(given: Inputs) -> Content:
+    """How many of the first documents of each run are judged."""
+    cutoff = given.measures[0].cutoff or 10
+    shares = evaluate(given.joined, f"Judged@{cutoff}").summary()[0]
+    return {"name": f"Judged@{cutoff}", "shares": _numbers(shares, 4)}
 
 
 def _scores(scores: Scores) -> Content:
@@ -133,7 +144,7 @@ def _comparison(given: Inputs, results: dict[str, tuple[Result, ...]]) -> Conten
     try:
         result: Comparison = compare(given.averaged, **given.chosen(*names))
     except (DataError, MeasureError, PolicyError) as error:
-        return {"absent": str(error)}
+        return {"absent": said(error)}
     results["comparison"] = (result,)
     return {
         "baseline": result.baseline,
@@ -141,7 +152,13 @@ def _comparison(given: Inputs, results: dict[str, tuple[Result, ...]]) -> Conten
         "line": str(result.settings),
         "measures": {
             one.measure: {
+                "headline": headline(result, one),
+                "certainty": certainty(result, one),
                 "topics": len(one.topics),
+                "tested": len(one.first),
+                "significant": int(one.significant().sum()),
+                **{name: getattr(one, name).tolist() for name in ("place_low", "place_high")},
+                "groups": one.groups().tolist() if result.baseline is None else None,
                 **{name: _numbers(getattr(one, name)) for name in _ROUNDED},
                 **{name: getattr(one, name).tolist() for name in ("first", "second", "wins", "ties", "losses")},
                 "direction": (one.sign() * one.direction).astype(int).tolist(),
@@ -161,7 +178,8 @@ def _why(given: Inputs) -> Content:
     if given.settings.policies.ties == "expected":
         return {"absent": "Under ties: expected there is no one ranking to show: every order of tied documents counts."}
     runs, topics = len(scores.systems), len(scores.topics)
-    most = max(0, MOST_RANKINGS // topics)
+    explained = [measure for measure in given.measures if measure.explained]
+    most = MOST_RANKINGS // (1 + len(explained)) // topics
     if not most:
         return {"absent": f"With {topics} topics the rankings are too many to be shown: 'gainful explain' tells them."}
     chosen = list(range(runs))
@@ -170,8 +188,7 @@ def _why(given: Inputs) -> Content:
         sign = -1.0 if scores.higher[0] == "worse" else 1.0
         chosen = sorted(np.argsort(-sign * scores.summary()[0], kind="stable")[:most].tolist())
         rankings = rankings.only([scores.systems[at] for at in chosen])
-    explained = [measure for measure in given.measures if measure.explained]
-    return {"systems": chosen, **reasons(rankings, explained, ranks=cutoff)}
+    return with_texts({"systems": chosen, **reasons(rankings, explained, ranks=cutoff)}, given)
 
 
 def _command_line(given: Inputs) -> str | None:

@@ -15,6 +15,7 @@ from gainful.data.rankings import Rankings
 from gainful.data.scores import Scores
 from gainful.engine.scoring import check_ties
 from gainful.errors import check_choice, check_count, check_share
+from gainful.io.corpus import check_texts
 from gainful.io.metadata import word_of
 from gainful.io.read import read_qrels
 from gainful.measures import Measure, parse_measures
@@ -35,7 +36,7 @@ from gainful.verbs.source import (
     selected,
 )
 
-_SHOWN = ("title", "hide_judgments", "metadata")
+_SHOWN = ("title", "author", "date", "queries", "docs", "hide_judgments", "metadata")
 # Documents found in the pool that are looked at in all trials together: more take longer than the rest of the page.
 MOST_FOUND = 1_500_000
 
@@ -53,6 +54,7 @@ class Inputs:
     # Which files were taken, whether broken ones were left out, and how the page was to be, where that was said.
     files: Mapping[str, Any]
     sources: tuple[str, ...] | None  # the words for qrels and runs on a command line; None if they are no files
+    texts: Mapping[str, Any]  # where queries and docs are
 
     @property
     def averaged(self) -> Scores:
@@ -89,6 +91,10 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
     generator(given["seed"])
     shown = {name: value for name, value in options.items() if name in _SHOWN and value}
     options = cast(ReportOptions, {name: value for name, value in options.items() if name not in _SHOWN})
+    texts: dict[str, Any] = {name: value for name, value in shown.items() if name in ("queries", "docs")}
+    for source in texts.values():
+        if not isinstance(source, Mapping):
+            check_texts(Path(source))
     known = qrels if isinstance(qrels, Rankings) else None
     if known is not None and measures is DEFAULT_MEASURES and runs is not None:
         runs, measures = None, runs
@@ -96,10 +102,10 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
     policies = policies_of(options) if known is None else known.policies
     check_ties(chosen, policies.ties)
     need_packages()
-    name, sources = "rankings", None
     known_of_runs = read_known(shown.get("metadata"), None if runs is None else selected(runs, options))
-    if "metadata" in shown:
-        shown["metadata"] = word_of(shown["metadata"])
+    for name in {"metadata", "queries", "docs"} & {*shown}:
+        shown[name] = word_of(shown[name])
+    name, sources = "rankings", None
     if known is None:
         judged = read_qrels(qrels, columns=options.get("columns"))
         name, sources = judged.name, _words(qrels, runs)
@@ -130,6 +136,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
         ),
         files={**{name: options[name] for name in RunOptions.__annotations__ if options.get(name)}, **shown},  # type: ignore[literal-required]
         sources=sources,
+        texts=texts,
     )
 
 

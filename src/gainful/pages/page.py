@@ -16,14 +16,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gainful._version import __version__
 from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
 
 # Of a report, in the order in which they are run.
 SCRIPTS = (
-    *("shell.js", "charts.js", "ranking.js", "state.js", "grids.js"),
-    *("leaderboard.js", "pairs.js", "topics.js", "report.js"),
+    *("shell.js", "exports.js", "charts.js", "state.js", "ranking.js", "beside.js", "grids.js"),
+    *("leaderboard.js", "pairs.js", "heat.js", "topics.js", "head.js", "report.js"),
 )
 # Forbids every request; scripts run only if they are the ones that were put here.
 _POLICY = (
@@ -36,14 +38,57 @@ _POLICY = (
 _PACKING = 4
 
 
+# More runs are shown in groups, not pair by pair.
+MOST_PAIRED = 40
+# Pairs of all measures together, where they are packed: those of the first measures.
+MOST_PAIRS = 250_000
+_OF_PAIRS = (
+    *("first", "second", "difference", "difference_low", "difference_high", "effect", "wins", "ties", "losses"),
+    *("direction", "p", "p_corrected"),
+)
+# What is packed of a pair beside its interval: p-values in 1/10,000, and in the corrected one how the pair came out.
+_UNITS, _SIGNIFICANT, _WORSE = 10_000, 1 << 15, 1 << 14
+
+
 def report_page(contents: dict[str, Any]) -> str:
-    """The page of what `gather` gives; why topics scored what they did is packed, as it is most of the data."""
+    """The page of what `gather` gives; what is not on the first screen is packed, as it is most of the data."""
     rest = {name: value for name, value in contents.items() if name != "why"}
-    return shell("report", rest, SCRIPTS, packed=contents["why"])
+    rest["analyses"] = [{**each, "figures": None} for each in contents["analyses"]]
+    charts = {each["id"]: each["figures"] for each in contents["analyses"] if "figures" in each}
+    packed = {"why": as_text(contents["why"]).encode(), "charts": as_text(charts).encode()}
+    comparison = contents["comparison"]
+    if len(contents["systems"]) > MOST_PAIRED and comparison.get("baseline", "") is None:
+        rest["comparison"], packed["pairs"] = packed_pairs(comparison, contents["settings"]["alpha"])
+    return shell("report", rest, SCRIPTS, packed=packed)
 
 
-def shell(kind: str, contents: object, scripts: tuple[str, ...], packed: object = None) -> str:
+def packed_pairs(comparison: dict[str, Any], alpha: float) -> tuple[dict[str, Any], bytes]:
+    """The comparison without its pairs, and these: per measure the ends of intervals, p and corrected p of each pair.
+
+    Pairs come in the order of `itertools.combinations`. Intervals are 32-bit floats, p-values 16-bit numbers.
+    """
+    rest, data, room = {}, [], MOST_PAIRS
+    for name, of in comparison["measures"].items():
+        number = len(of["p"])
+        rest[name] = {key: value for key, value in of.items() if key not in _OF_PAIRS}
+        rest[name]["pairs"] = number if number <= room else 0
+        if number > room:
+            continue
+        room -= number
+        p, corrected = (np.asarray(of[key]) for key in ("p", "p_corrected"))
+        worse = np.where(np.asarray(of["direction"]) < 0, _WORSE, 0)
+        told = np.round(corrected * _UNITS).astype(int) + np.where(corrected < alpha, _SIGNIFICANT, 0) + worse
+        ends = (np.asarray(of[f"difference_{end}"], dtype="<f4") for end in ("low", "high"))
+        data += [*ends, np.round(p * _UNITS).astype("<u2"), told.astype("<u2")]
+    return {**comparison, "measures": rest}, b"".join(part.tobytes() for part in data)
+
+
+def shell(kind: str, contents: object, scripts: tuple[str, ...], packed: dict[str, bytes] | None = None) -> str:
     """A page, called `kind` in its title, that shows `contents` by `scripts`, which read `packed` when it is needed."""
+    held = "\n".join(
+        f'<script type="text/plain" id="packed-{name}">{_packed(data)}</script>'
+        for name, data in (packed or {}).items()
+    )
     script = "\n".join(_file(name) for name in scripts)
     library = vega()
     hashes = " ".join(f"'sha256-{_hash(text)}'" for text in (library, script))
@@ -53,12 +98,16 @@ def shell(kind: str, contents: object, scripts: tuple[str, ...], packed: object 
         "policy": _POLICY.format(hashes),
         "style": _file("report.css"),
         "contents": as_text(contents),
-        "packed": base64.b64encode(gzip.compress(as_text(packed).encode(), _PACKING, mtime=0)).decode(),
+        "packed": held,
         "vega": library,
         "script": script,
     }
     # In one go: what is put in is not looked through again.
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("page.html"))
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, _PACKING, mtime=0)).decode()
 
 
 def as_text(contents: object) -> str:

@@ -4,6 +4,7 @@ const sheet = h("dialog", { class: "sheet", "aria-labelledby": "sheet-title" });
 document.body.append(sheet);
 let openedFrom = null;
 sheet.addEventListener("close", () => {
+  change({ opened: null });
   if (openedFrom) openedFrom.focus();
 });
 sheet.addEventListener("click", (event) => {
@@ -14,15 +15,21 @@ sheet.addEventListener("click", (event) => {
 async function openRanking(system, topic, measure, order, from) {
   Object.assign(opened, { system, topic, asked: measure, order });
   openedFrom = from;
-  const why = await unpack();
+  const why = await unpack("why");
   const explained = Object.keys(why.measures || {});
   if (!opened.measure || explained.includes(measure))
     opened.measure = explained.includes(measure) ? measure : explained[0] || null;
   unhint();
+  sheet.classList.remove("wide");
   drawRanking(why);
   if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
 }
+
+// What a topic asks, where the page was given it.
+const queryOf = (topic) => (contents.queries && contents.queries[topic]) || null;
+const queryLine = (topic) => queryOf(topic) && h("p", { class: "query" }, queryOf(topic));
+const textOf = (why, doc) => (why.texts && Object.hasOwn(why.texts, doc) ? why.texts[doc] : null);
 
 function step(list, at, by) {
   const place = list.indexOf(at) + by;
@@ -31,6 +38,7 @@ function step(list, at, by) {
 
 function drawRanking(why) {
   const { system, topic, order } = opened;
+  change({ opened: { topic, run: system } });
   const move = (label, next) =>
     h(
       "button",
@@ -78,7 +86,13 @@ function drawRanking(why) {
       h(
         "div",
         { class: "sheet-head" },
-        h("div", {}, title, h("p", {}, "as answered by ", h("b", { class: "id" }, contents.systems[system]))),
+        h(
+          "div",
+          {},
+          title,
+          queryLine(topic),
+          h("p", {}, "as answered by ", h("b", { class: "id" }, contents.systems[system])),
+        ),
         close,
       ),
       h(
@@ -124,12 +138,14 @@ function rankingParts(why) {
       "div",
       {},
       h("h3", {}, "What was shown"),
-      h("p", { class: "small quiet" }, about),
+      h("p", { class: "small quiet" }, about, why.texts_said && ` ${why.texts_said}`),
       shownRanks(why, of, row, topic),
     ),
     of && losses(why, of, row, topic),
   ];
 }
+
+const says = (text) => text && h("div", { class: "says", title: text }, text);
 
 function mark(label) {
   if (label === null) return h("span", { class: "mark none", title: "not judged" }, "?");
@@ -228,7 +244,12 @@ function shownRanks(why, of, row, topic) {
     if (adds) sum += adds[at];
     const cells = [
       h("td", {}, at + 1),
-      h("td", { class: "text id", title: why.documents[topic][doc] }, doc < 0 ? "–" : why.documents[topic][doc]),
+      h(
+        "td",
+        { class: "text id", title: why.documents[topic][doc] },
+        doc < 0 ? "–" : why.documents[topic][doc],
+        doc >= 0 && says(textOf(why, why.documents[topic][doc])),
+      ),
       h("td", {}, mark(label)),
     ];
     if (worths)

@@ -1,125 +1,6 @@
 // The report: who wins, whether it is real, every topic, how far to trust it all.
-// The file and its folder: more of a path is for the command line below.
-const shortPath = (path) => path.split("/").slice(-2).join("/");
-
 // What the data allow.
 const made = contents.analyses.filter((each) => !each.absent);
-
-function head() {
-  const most = contents.labels.reduce((so, [, number]) => Math.max(so, number), 1);
-  const bars = contents.labels.map(([label, number]) => {
-    const kind = label < 0 ? "bad" : label > 0 ? "" : "zero";
-    const column = h("i", { class: kind, title: `label ${plain(label)}: ${count(number)}` });
-    column.style.height = `${Math.max(2, (100 * number) / most)}%`;
-    return column;
-  });
-  const labels =
-    contents.labels.length <= 12
-      ? h(
-          "li",
-          {},
-          h(
-            "div",
-            {
-              class: "labels",
-              role: "img",
-              "aria-label": `Judgments by label: ${contents.labels.map(([label, number]) => `${plain(label)}: ${number}`).join(", ")}`,
-            },
-            bars,
-          ),
-          h(
-            "div",
-            { class: "label-names quiet", "aria-hidden": "true" },
-            contents.labels.map(([label]) => h("span", {}, plain(label))),
-          ),
-        )
-      : null;
-  const fact = (value, name) => h("li", {}, h("b", {}, count(value)), h("span", {}, name));
-  const plural = (value, name) => fact(value, value === 1 ? name : `${name}s`);
-  return h(
-    "header",
-    { class: "head" },
-    h(
-      "div",
-      {},
-      h("p", { class: "eyebrow" }, "gainful report"),
-      h("h1", { title: contents.qrels }, contents.title || shortPath(contents.qrels)),
-    ),
-    h(
-      "ul",
-      { class: "facts" },
-      plural(contents.systems.length, "run"),
-      plural(contents.topics.length, "topic"),
-      plural(contents.judgments, "judgment"),
-      plural(contents.measures.length, "measure"),
-      labels,
-    ),
-    contents.findings.length
-      ? h(
-          "div",
-          { class: "short" },
-          h("h2", {}, "In short"),
-          h(
-            "ul",
-            {},
-            contents.findings.map((text) => h("li", {}, text)),
-          ),
-        )
-      : null,
-    notes(contents.notes),
-    h(
-      "nav",
-      { "aria-label": "Contents" },
-      h(
-        "ul",
-        { class: "contents" },
-        [
-          ["leaderboard", "Who wins?"],
-          ["significance", "Is it real?"],
-          ["heat", "Every topic"],
-          ...made.map((each) => [each.id, each.title]),
-          ...(made.length < contents.analyses.length ? [["lacking", "Not computed, and why"]] : []),
-          ["again", "How to repeat it"],
-        ].map(([id, text]) => h("li", {}, h("a", { href: `#${id}` }, text))),
-      ),
-    ),
-  );
-}
-
-function toolbar() {
-  const number = contents.systems.length;
-  const measure = h(
-    "select",
-    { id: "choose-measure", onchange: () => change({ measure: contents.measures[measure.selectedIndex].name }) },
-    contents.measures.map((each) => h("option", { value: each.name }, brief(each.name))),
-  );
-  const filter = h("input", {
-    type: "search",
-    id: "find-runs",
-    placeholder: "part of a name",
-    autocomplete: "off",
-    oninput: () => change({ filter: filter.value }),
-  });
-  const tops = [5, 10, 20, 50].filter((top) => top < number);
-  const top = h(
-    "select",
-    { id: "show-best", onchange: () => change({ top: Number(top.value) }) },
-    h("option", { value: "0" }, `all ${number}`),
-    tops.map((each) => h("option", { value: each }, `the best ${each}`)),
-  );
-  const only = h("input", { type: "checkbox", id: "only-ticked", onchange: () => change({ only: only.checked }) });
-  countTicked();
-  return h(
-    "div",
-    { class: "bar", role: "group", "aria-label": "What is shown" },
-    h("label", {}, "Measure", measure),
-    number > 1 && h("label", {}, "Find runs", filter),
-    tops.length > 0 && h("label", {}, "Show", top),
-    number > 1 && h("label", { class: "check" }, only, ticked),
-    h("span", { class: "spring" }),
-    themeButton(),
-  );
-}
 
 function section(id, title, lead, ...children) {
   return h(
@@ -131,27 +12,35 @@ function section(id, title, lead, ...children) {
   );
 }
 
-// How far to trust it
-function analysis(each) {
-  return h(
-    "section",
-    { id: each.id, class: "analysis", "aria-labelledby": `${each.id}-title` },
-    h(
-      "div",
-      { class: "about" },
-      h("h2", { id: `${each.id}-title` }, each.title),
-      h("p", { class: "verdict" }, each.verdict),
-      h("p", {}, each.lead),
-      notes(each.notes),
-      h("p", { class: "small quiet" }, "More of this: ", h("code", {}, `gainful ${each.command}`)),
-    ),
-    h(
-      "div",
-      {},
-      figures(each.figures),
-      each.tables.map((table) => framed(table, table.title || each.title)),
-    ),
+// How far to trust it: what says all in a sentence shows the rest only when asked.
+function analysis(each, charts) {
+  const tables = each.tables.map((table) => [
+    framed(table, table.title || each.title),
+    tableExports(table.title || each.title, () => table),
+  ]);
+  const about = [
+    h("h2", { id: `${each.id}-title` }, each.title),
+    h("p", { class: "verdict" }, each.verdict),
+    !each.dull && h("p", {}, each.lead),
+  ];
+  const more = [
+    notes(each.notes),
+    h("p", { class: "small quiet" }, "More of this: ", h("code", {}, `gainful ${each.command}`)),
+  ];
+  if (!each.dull)
+    return h(
+      "section",
+      { id: each.id, class: "analysis", "aria-labelledby": `${each.id}-title` },
+      h("div", { class: "about" }, about, more),
+      h("div", {}, figures(charts), tables),
+    );
+  const opened = h("div");
+  const details = h("details", { class: "rest" }, h("summary", {}, "Chart and numbers"), opened);
+  details.addEventListener(
+    "toggle",
+    () => details.open && !opened.firstChild && put(opened, h("p", {}, each.lead), more, figures(charts), tables),
   );
+  return h("section", { id: each.id, class: "dull", "aria-labelledby": `${each.id}-title` }, about, details);
 }
 
 // Every reason once, above it the questions that stay open.
@@ -177,6 +66,7 @@ function again() {
     );
   const lines = [contents.comparison, ...contents.analyses].map((each) => each.line).filter(Boolean);
   return [
+    h("p", {}, "The judgments are ", h("code", {}, contents.qrels), "."),
     contents.command !== null && [h("h3", {}, "On the command line"), copied(contents.command)],
     h("h3", {}, "In Python"),
     copied(`import gainful as gf\n${contents.python}.save("report.html")`),
@@ -209,27 +99,75 @@ function again() {
   ];
 }
 
-document.title = `${contents.title || shortPath(contents.qrels)} – gainful report`;
+document.title = `${contents.title || "Report"} – gainful`;
+const main = document.getElementById("page");
+const SHORT = {
+  ...{ agreement: "Agreement", reliability: "Reliability", topics: "Topics needed", stability: "Stability" },
+  ...{ sensitivity: "Sensitivity", robustness: "Judgments", boundedness: "Bounds", threshold: "Threshold" },
+};
+const start = readAddress();
+Object.assign(state, start.values);
 put(
-  document.getElementById("page"),
-  head(),
+  main,
+  h(
+    "header",
+    { class: "head" },
+    byline(),
+    h("div", { class: "hero" }, live(["measure"], verdict), live(["measure"], topPlot)),
+    navigation([
+      ["leaderboard", "Runs", "Who wins?"],
+      ["significance", "Pairs", "Is it real?"],
+      ...(contents.systems.length > 1 ? [["beside", "Side by side", "Two runs side by side"]] : []),
+      ["heat", "Topics", "Every topic"],
+      ...made.map((each) => [each.id, SHORT[each.id] || each.title, each.title]),
+      ...(made.length < contents.analyses.length ? [["lacking", "Not computed"]] : []),
+      ["again", "Repeat", "How to repeat it"],
+    ]),
+  ),
   toolbar(),
   section(
     "leaderboard",
     "Who wins?",
-    "Mean scores with their confidence intervals by the t-distribution, which knows no bounds: of few topics they may leave the range of a measure. The head of a column sorts by it; the measure chosen above decides the place and the picture on the right.",
+    "Mean scores; intervals are by the t-distribution, which knows no bounds: of few topics they may leave the range of a measure. The head of a column sorts by it; the measure chosen above decides places and picture.",
     leaderboard(),
   ),
   section("significance", "Is it real?", null, significance()),
+  contents.systems.length > 1 && section("beside", "Two runs side by side", null, besideSection()),
   section(
     "heat",
     "Every topic",
-    "One cell per run and topic. Choose a cell to see its ranking taken apart, the name of a run to order topics by its scores, a topic to order the runs. Arrow keys move, Enter opens.",
-    heat(),
+    "One cell per run and topic. Choose a cell to see its ranking taken apart, the name of a run to order topics by its scores, a topic to order the runs.",
+    topicsSection(),
   ),
-  made.length > 0 && h("div", { class: "trust" }, h("p", { class: "eyebrow" }, "How far to trust it"), measureChips()),
-  made.map(analysis),
+);
+loadPairs();
+
+// The rest is below the first screen, and takes longer.
+const charts = await unpack("charts");
+const front = contents.findings.slice(contents.comparison.absent ? 1 : 0);
+put(
+  main,
+  made.length > 0 &&
+    h(
+      "div",
+      { class: "trust" },
+      h("p", { class: "eyebrow" }, "How far to trust it"),
+      front.length > 0 &&
+        h(
+          "div",
+          { class: "short" },
+          h("h2", {}, "In short"),
+          h(
+            "ul",
+            {},
+            front.map((text) => h("li", {}, text)),
+          ),
+        ),
+      measureChips(),
+    ),
+  made.map((each) => analysis(each, charts[each.id])),
   made.length < contents.analyses.length && section("lacking", "Not computed, and why", null, lacking()),
+  contents.notes.length > 0 && section("notes", "Notes on these data", null, notes(contents.notes)),
   section("again", "How to repeat it", null, again()),
   h(
     "footer",
@@ -237,4 +175,22 @@ put(
     `Made by gainful ${contents.version}. This page holds everything that it shows and asks nothing of any network.`,
   ),
 );
+
+function follow({ opened }) {
+  const target = place && document.getElementById(place);
+  if (target) target.scrollIntoView();
+  if (!opened) return;
+  if (opened.run === null && contents.systems.length > 1)
+    openBeside(opened.topic, differences(...pairNow()).map(([topic]) => topic), null);
+  else if (opened.run !== null)
+    openRanking(opened.run, opened.topic, state.measure, { systems: runsInRows(), topics: topicsShown() }, null);
+}
+addEventListener("hashchange", () => {
+  const next = readAddress();
+  reading = true;
+  change(next.values);
+  reading = false;
+  follow(next);
+});
+follow(start);
 document.documentElement.dataset.ready = "true";

@@ -58,7 +58,7 @@ const brief = (name) => name.replace(/\[([^\],]+), ([^\],]+), (?:[^\],]+, ){2,}(
 const natural = new Intl.Collator("en", { numeric: true }).compare;
 
 // A table whose columns sort. columns: {name, kind, cell?, key?, class?, hint?}; rows: arrays or whatever `cell` takes.
-function sortable(columns, rows, { sorted = null, descending = true, label = "", rowClass = null } = {}) {
+function sortable(columns, rows, { sorted = null, descending = true, label = "", rowClass = null, most = Infinity } = {}) {
   const state = { column: sorted, descending };
   const body = h("tbody");
   const heads = columns.map((column, at) => {
@@ -98,7 +98,7 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
       });
     }
     body.replaceChildren(
-      ...ordered.map((row, place) =>
+      ...ordered.slice(0, most).map((row, place) =>
         h(
           "tr",
           { class: rowClass ? rowClass(row) : "" },
@@ -225,21 +225,31 @@ function copied(text) {
   return h("div", {}, box, button);
 }
 
-addEventListener("beforeprint", () =>
-  document.querySelectorAll("details").forEach((each) => {
-    each.open = true;
-  }),
-);
+// Paper is as wide as an A4 sheet without its margins: what was fitted to the window is fitted to that.
+const PAPER = 680;
+const fittedAgain = [];
+let printing = false;
+function forPrint(now) {
+  printing = now;
+  if (now)
+    for (const each of document.querySelectorAll("details")) each.open = true;
+  for (const fit of fittedAgain) fit();
+  for (const table of document.querySelectorAll(".box > table")) {
+    table.style.zoom = "";
+    if (now && table.offsetWidth > PAPER) table.style.zoom = (PAPER / table.offsetWidth).toFixed(3);
+  }
+}
+addEventListener("beforeprint", () => forPrint(true));
+addEventListener("afterprint", () => forPrint(false));
 
 // What is packed is most of the data, and needed only when somebody looks closer.
-let unpacked = null;
-function unpack() {
-  unpacked ??= (async () => {
-    const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), (letter) =>
-      letter.charCodeAt(0),
-    );
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return JSON.parse(await new Response(stream).text());
-  })();
-  return unpacked;
+async function unpackedBytes(name) {
+  const text = document.getElementById(`packed-${name}`).textContent;
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+const unpacked = {};
+function unpack(name) {
+  unpacked[name] ??= unpackedBytes(name).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
+  return unpacked[name];
 }

@@ -1,36 +1,43 @@
-// What is chosen, and what follows from it: which runs are shown, in which order.
+// What is chosen, and what follows from it: which runs are shown, in which order; and the address that says so.
 const byName = Object.fromEntries(contents.measures.map((measure) => [measure.name, measure]));
-const SHOWN_AT_ONCE = 12000;
-const PAIRED_AT_ONCE = 100;
+const PAIRED_AT_ONCE = 40;
+const ROWS_AT_ONCE = 60;
 const state = {
   measure: contents.measures[0].name,
   filter: "",
+  tags: {}, // by field of what is known of runs, such as team: the value that is asked for
   top: 0,
   only: false,
   chosen: new Set(),
+  every: false,
+  baseline: contents.settings.baseline === null ? null : contents.systems.indexOf(contents.settings.baseline),
+  a: null,
+  b: null,
   rows: "mean",
   columns: "given",
   topics: "",
-  some: 0,
-  everyPair: false,
+  part: "all",
+  colour: "score",
+  opened: null, // a topic that is open: {topic, run}, or without a run for both runs side by side
 };
+const START = { ...state };
 const listeners = [];
 function change(values) {
   Object.assign(state, values);
-  for (const listener of listeners) listener();
+  const names = Object.keys(values);
+  for (const { keys, update } of listeners) if (keys.some((key) => names.includes(key))) update();
+  writeAddress();
 }
-function live(make) {
+function onChange(keys, update) {
+  listeners.push({ keys, update });
+}
+const OF_RUNS = ["measure", "filter", "tags", "top", "only", "chosen"];
+function live(keys, make) {
   const box = h("div");
   const update = () => fill(box, make());
-  listeners.push(update);
+  onChange(keys, update);
   update();
   return box;
-}
-
-// All of what was cut short; the button that asked for it is gone, so the grid has the focus.
-function showAll(values, section) {
-  change(values);
-  document.querySelector(`#${section} td[tabindex="0"]`).focus();
 }
 
 const sign = (name) => (byName[name].higher === "worse" ? -1 : 1);
@@ -52,7 +59,135 @@ function systemsShown() {
   const wanted = state.filter.trim().toLowerCase();
   let order = bestFirst(means(state.measure), sign(state.measure));
   order = order.filter(
-    (system) => knownOf(system).includes(wanted) && (!state.only || state.chosen.has(system)),
+    (system) =>
+      knownOf(system).includes(wanted) &&
+      Object.entries(state.tags).every(([field, value]) => contents.metadata[field][system] === value) &&
+      (!state.only || state.chosen.has(system)),
   );
   return state.top ? order.slice(0, state.top) : order;
+}
+
+// A name out of many: a menu of some, a search among more.
+const LISTED = 40;
+function picker({ id, label, names, none = null, keys, value, pick }) {
+  const text = (at) => (at === null || at === undefined ? "" : names[at]);
+  if (names.length <= LISTED) {
+    const select = h(
+      "select",
+      { id, onchange: () => pick(select.value === "" ? null : Number(select.value)) },
+      none !== null && h("option", { value: "" }, none),
+      names.map((name, at) => h("option", { value: at }, name)),
+    );
+    const set = () => {
+      select.value = value() ?? "";
+    };
+    onChange(keys, set);
+    set();
+    return h("label", {}, label, select);
+  }
+  const list = h("datalist", { id: `${id}-names` });
+  const suggest = () => {
+    const wanted = input.value.trim().toLowerCase();
+    const found = [];
+    for (let at = 0; at < names.length && found.length < 20; at += 1)
+      if (names[at].toLowerCase().includes(wanted)) found.push(names[at]);
+    fill(
+      list,
+      found.map((name) => h("option", { value: name })),
+    );
+    return found;
+  };
+  const input = h("input", {
+    type: "search",
+    id,
+    list: `${id}-names`,
+    autocomplete: "off",
+    placeholder: none ?? "part of a name",
+    onfocus: () => suggest(),
+    oninput: () => {
+      suggest();
+      const at = names.indexOf(input.value);
+      if (at >= 0) pick(at);
+      else if (!input.value && none !== null) pick(null);
+    },
+    onchange: () => {
+      const found = suggest();
+      if (names.includes(input.value)) return;
+      if (input.value && found.length) pick(names.indexOf(found[0]));
+      input.value = text(value());
+    },
+  });
+  const set = () => {
+    if (document.activeElement !== input) input.value = text(value());
+  };
+  onChange(keys, set);
+  set();
+  return h("label", {}, label, input, list);
+}
+
+// The address holds what was chosen: whoever opens it sees the same.
+const placeOf = (list, name) => (list.includes(name) ? list.indexOf(name) : null);
+const ADDRESS = {
+  measure: [() => (state.measure === contents.measures[0].name ? null : state.measure), (text) => byName[text] && text],
+  ...Object.fromEntries(
+    ["filter", "topics"].map((name) => [name, [() => state[name] || null, (text) => text]]),
+  ),
+  top: [() => state.top || null, (text) => Number(text) || 0],
+  only: [() => (state.only ? "yes" : null), () => true],
+  ...Object.fromEntries(
+    ["a", "b", "baseline"].map((name) => [
+      name,
+      [
+        () => (state[name] === null || state[name] === START[name] ? null : contents.systems[state[name]]),
+        (text) => placeOf(contents.systems, text),
+      ],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["rows", "columns", "part", "colour"].map((name) => [
+      name,
+      [() => (state[name] === START[name] ? null : state[name]), (text) => text],
+    ]),
+  ),
+  topic: [() => state.opened && contents.topics[state.opened.topic], () => undefined],
+  run: [() => state.opened && state.opened.run !== null && contents.systems[state.opened.run], () => undefined],
+};
+
+let place = null; // the section that was gone to
+function address() {
+  const words = new URLSearchParams();
+  if (place) words.set("at", place);
+  for (const [name, [text]] of Object.entries(ADDRESS)) {
+    const value = text();
+    if (value !== null && value !== undefined && value !== false) words.set(name, value);
+  }
+  for (const [field, value] of Object.entries(state.tags)) words.append(`is.${field}`, value);
+  for (const system of state.chosen) words.append("tick", contents.systems[system]);
+  return words.toString();
+}
+let reading = false;
+function writeAddress() {
+  if (reading) return;
+  const text = address();
+  if (text !== location.hash.slice(1)) history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+}
+function readAddress() {
+  const text = location.hash.slice(1);
+  const words = new URLSearchParams(text.includes("=") ? text : text && `at=${text}`);
+  const values = { ...START, chosen: new Set(), tags: {} };
+  for (const [name, [, value]] of Object.entries(ADDRESS)) {
+    const given = words.get(name);
+    const found = given === null ? undefined : value(given);
+    if (found !== undefined && found !== null && found !== false) values[name] = found;
+  }
+  for (const field of Object.keys(contents.metadata))
+    if (words.get(`is.${field}`)) values.tags[field] = words.get(`is.${field}`);
+  for (const name of words.getAll("tick")) {
+    const system = contents.systems.indexOf(name);
+    if (system >= 0) values.chosen.add(system);
+  }
+  const topic = placeOf(contents.topics, words.get("topic"));
+  const opened = topic === null ? null : { topic, run: placeOf(contents.systems, words.get("run")) };
+  place = words.get("at");
+  return { values, opened };
 }

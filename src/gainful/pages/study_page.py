@@ -37,7 +37,7 @@ def study_page(study: Study) -> str:
         "placeholders": _placeholders(study),
         "version": __version__,
     }
-    return shell("study", contents, ("shell.js", "charts.js", "study.js"))
+    return shell("study", contents, ("shell.js", "exports.js", "charts.js", "study.js"))
 
 
 def _command(study: Study) -> str:

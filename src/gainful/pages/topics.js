@@ -1,219 +1,190 @@
 // Every topic
-function topicsShown(order) {
+const MANY_TOPICS = 60;
+const PARTS = { all: "all", hardest: "the 50 hardest", easiest: "the 50 easiest", disputed: "the 50 most disputed" };
+
+function spreads(values) {
+  return contents.topics.map((_, topic) => {
+    const known = values.map((row) => row[topic]).filter((value) => value !== null);
+    const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+    return known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / known.length;
+  });
+}
+
+function topicsShown() {
   const { values, topic_means: difficulty } = contents.scores[state.measure];
   const direction = sign(state.measure);
   const wanted = state.topics.trim().toLowerCase();
-  let topics = [...contents.topics.keys()].filter((topic) => contents.topics[topic].toLowerCase().includes(wanted));
-  const by = (list, up) =>
-    topics.sort((a, b) => (list[a] === null) - (list[b] === null) || up * (list[a] - list[b]) || a - b);
-  if (state.columns === "hardest") by(difficulty, direction);
-  else if (state.columns === "easiest") by(difficulty, -direction);
-  else if (state.columns === "name") topics.sort((a, b) => natural(contents.topics[a], contents.topics[b]));
-  else if (state.columns.startsWith("run:")) by(values[Number(state.columns.slice(4))], -direction);
-  const room = state.some || Math.max(50, Math.floor(SHOWN_AT_ONCE / Math.max(1, order.length)));
-  return { topics: topics.slice(0, room), all: topics.length };
+  const finds = (topic) =>
+    contents.topics[topic].toLowerCase().includes(wanted) || (queryOf(topic) || "").toLowerCase().includes(wanted);
+  let topics = [...contents.topics.keys()].filter(finds);
+  const sorted = (list, up) =>
+    [...topics].sort((a, b) => (list[a] === null) - (list[b] === null) || up * (list[a] - list[b]) || a - b);
+  if (state.part !== "all") {
+    const [list, up] =
+      state.part === "disputed" ? [spreads(values), -1] : [difficulty, state.part === "hardest" ? direction : -direction];
+    const kept = new Set(sorted(list, up).slice(0, 50));
+    topics = topics.filter((topic) => kept.has(topic));
+  }
+  if (state.columns === "hardest") return sorted(difficulty, direction);
+  if (state.columns === "easiest") return sorted(difficulty, -direction);
+  if (state.columns === "name") return topics.sort((a, b) => natural(contents.topics[a], contents.topics[b]));
+  if (state.columns.startsWith("run:")) return sorted(values[Number(state.columns.slice(4))] || difficulty, -direction);
+  return topics;
 }
 
-function heat() {
-  const options = (list, name, key) =>
-    h(
-      "optgroup",
-      { label: name },
-      list.map((each, at) => h("option", { value: `${key}:${at}` }, each)),
+function runsInRows() {
+  const { values } = contents.scores[state.measure];
+  const order = systemsShown();
+  if (state.rows === "name") return order.sort((a, b) => natural(contents.systems[a], contents.systems[b]));
+  if (!state.rows.startsWith("topic:")) return order;
+  const topic = Number(state.rows.slice(6));
+  return order.sort(
+    (a, b) =>
+      (values[a][topic] === null) - (values[b][topic] === null) ||
+      sign(state.measure) * (values[b][topic] - values[a][topic]),
+  );
+}
+
+// A menu of a few ways to order; an order by one of many, chosen in the picture, is the last entry while it holds.
+function orderMenu(id, key, options, prefix, names) {
+  const select = h("select", { id, onchange: () => change({ [key]: select.value }) });
+  const set = () => {
+    const extra = state[key].startsWith(prefix)
+      ? { [state[key]]: `the scores ${prefix === "run:" ? "of" : "on topic"} ${names[Number(state[key].slice(prefix.length))]}` }
+      : {};
+    fill(
+      select,
+      Object.entries({ ...options, ...extra }).map(([value, text]) => h("option", { value }, text)),
     );
-  const selectRows = h(
-    "select",
-    { id: "order-runs", onchange: () => change({ rows: selectRows.value }) },
-    h("option", { value: "mean" }, "their mean"),
-    h("option", { value: "name" }, "their name"),
-    options(contents.topics, "their score on topic", "topic"),
-  );
-  const selectColumns = h(
-    "select",
-    { id: "order-topics", onchange: () => change({ columns: selectColumns.value }) },
-    h("option", { value: "given" }, "as judged"),
-    h("option", { value: "name" }, "id"),
-    h("option", { value: "hardest" }, "difficulty, hardest first"),
-    h("option", { value: "easiest" }, "difficulty, easiest first"),
-    options(contents.systems, "the scores of", "run"),
-  );
+    select.value = state[key];
+  };
+  onChange([key], set);
+  set();
+  return select;
+}
+
+function topicControls() {
   const find = h("input", {
     type: "search",
     id: "find-topics",
-    placeholder: "part of an id",
+    placeholder: contents.queries ? "part of an id or text" : "part of an id",
     autocomplete: "off",
     oninput: () => change({ topics: find.value }),
   });
-  const controls = h(
+  const setFind = () => {
+    if (document.activeElement !== find) find.value = state.topics;
+  };
+  onChange(["topics"], setFind);
+  setFind();
+  const ways = { given: "as judged", name: "id", hardest: "difficulty, hardest first", easiest: "difficulty, easiest first" };
+  const part = simpleMenu("part-topics", "part", PARTS);
+  const shade = simpleMenu("colour-by", "colour", {
+    score: "the score",
+    topic: "difference from the topic's mean",
+    baseline: "difference from the baseline",
+  });
+  return h(
     "div",
     { class: "controls" },
-    h("label", {}, "Order runs by", selectRows),
-    h("label", {}, "Order topics by", selectColumns),
+    h("label", {}, "Order runs by", orderMenu("order-runs", "rows", { mean: "their mean", name: "their name" }, "topic:", contents.topics)),
+    h("label", {}, "Order topics by", orderMenu("order-topics", "columns", ways, "run:", contents.systems)),
     h("label", {}, "Find topics", find),
+    contents.topics.length > 50 && h("label", {}, "Show topics", part),
+    contents.systems.length > 1 && h("label", {}, "Colour by", shade),
   );
-  const box = live(() => {
-    const topicRow = state.rows.startsWith("topic:") ? Number(state.rows.slice(6)) : null;
-    const runColumn = state.columns.startsWith("run:") ? Number(state.columns.slice(4)) : null;
-    selectRows.value = state.rows;
-    selectColumns.value = state.columns;
-    const { values, topic_means: difficulty, summary } = contents.scores[state.measure];
-    const direction = sign(state.measure);
-    let order = systemsShown();
-    if (state.rows === "name") order.sort((a, b) => natural(contents.systems[a], contents.systems[b]));
-    else if (topicRow !== null)
-      order.sort(
-        (a, b) =>
-          (values[a][topicRow] === null) - (values[b][topicRow] === null) ||
-          direction * (values[b][topicRow] - values[a][topicRow]),
-      );
-    const { topics, all } = topicsShown(order);
+}
+
+function simpleMenu(id, key, options) {
+  const select = h(
+    "select",
+    { id, onchange: () => change({ [key]: select.value }) },
+    Object.entries(options).map(([value, text]) => h("option", { value }, text)),
+  );
+  const set = () => {
+    select.value = state[key];
+  };
+  onChange([key], set);
+  set();
+  return select;
+}
+
+function topicsSection() {
+  const picture = live([...OF_RUNS, "baseline", "rows", "columns", "topics", "part", "colour"], () => {
+    const [order, topics] = [runsInRows(), topicsShown()];
     if (!order.length || !topics.length)
       return absent(order.length ? "No topic is called that." : "No run is called that.");
-    const known = values.flat().filter((value) => value !== null);
-    const lowest = known.reduce((a, b) => Math.min(a, b), 0);
-    const highest =
-      known.reduce((a, b) => Math.max(a, b), lowest === 0 && known.every((value) => value <= 1) ? 1 : 0) || 1;
-    const scale = (value) => (value >= 0 ? (100 * value) / highest : (100 * value) / lowest);
-    const text = summaryText(state.measure);
-    const names = Math.min(240, 24 + 8 * Math.max(16, ...order.map((system) => contents.systems[system].length)));
-    const room = Math.max(
-      18,
-      Math.min(
-        46,
-        Math.floor((Math.min(1160, document.documentElement.clientWidth - 48) - names - 70) / topics.length),
-      ),
-    );
-    const worse = byName[state.measure].higher === "worse";
-    const body = order.map((system) =>
-      h(
-        "tr",
-        {},
-        h(
-          "th",
-          { scope: "row", class: "id", title: contents.systems[system] },
-          h(
-            "button",
-            {
-              type: "button",
-              tabindex: "-1",
-              "aria-pressed": String(runColumn === system),
-              title: `order topics by the scores of ${contents.systems[system]}`,
-              onclick: () => resort({ columns: runColumn === system ? "given" : `run:${system}` }, `run:${system}`),
-              "data-key": `run:${system}`,
-            },
-            contents.systems[system],
-          ),
-        ),
-        h("td", { class: "mean" }, text(summary[system])),
-        topics.map((topic) => {
-          const value = values[system][topic];
-          const cell = h("td", {
-            "data-system": system,
-            "data-topic": topic,
-            class: value === null ? "gap" : value < 0 !== worse ? "bad" : "",
-          });
-          if (value !== null) {
-            cell.style.setProperty("--v", Math.max(0, Math.min(100, scale(value))).toFixed(1));
-            if (room >= 40) cell.append(number(value, 2));
-          }
-          return cell;
-        }),
-      ),
-    );
-    const heads = topics.map((topic) =>
-      h(
-        "th",
-        { scope: "col" },
-        h(
-          "button",
-          {
-            type: "button",
-            tabindex: "-1",
-            "aria-pressed": String(topicRow === topic),
-            title: `order runs by topic ${contents.topics[topic]}`,
-            "data-key": `topic:${topic}`,
-            onclick: () => resort({ rows: topicRow === topic ? "mean" : `topic:${topic}` }, `topic:${topic}`),
-          },
-          contents.topics[topic],
-        ),
-      ),
-    );
-    const foot = h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, "mean of all runs"),
-      h("td", { class: "mean" }),
-      topics.map((topic) => {
-        const cell = h(
-          "td",
-          { class: "mean", title: `topic ${contents.topics[topic]}: ${number(difficulty[topic])}` },
-          room >= 30 ? number(difficulty[topic], 2) : "",
-        );
-        return cell;
-      }),
-    );
-    const table = h(
-      "table",
-      { class: "grid heat", role: "grid", "aria-label": "Scores by run and topic" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", {}, h("span", { class: "sr" }, "run")),
-          h("th", { class: "mean" }, byName[state.measure].summary === "sum" ? "sum" : "mean"),
-          heads,
-        ),
-      ),
-      h("tbody", {}, body),
-      room >= 30 && h("tfoot", {}, foot),
-    );
-    table.style.setProperty("--w", `${room}px`);
-    const at = (cell) => [Number(cell.dataset.system), Number(cell.dataset.topic)];
-    gridKeys(
-      table,
-      (cell) => {
-        const [system, topic] = at(cell);
-        return [
-          `${contents.systems[system]}, topic ${contents.topics[topic]}`,
-          `${brief(state.measure)}: ${text(values[system][topic])}`,
-          `mean of all runs on this topic: ${number(difficulty[topic])}`,
-          "Enter or click: the ranking, explained",
-        ];
-      },
-      (cell) => openRanking(...at(cell), state.measure, { systems: order, topics }, cell),
-    );
-    return [
-      h(
-        "div",
-        { class: "key" },
-        lowest < 0 &&
-          h(
-            "span",
-            {},
-            plain(Number(lowest.toPrecision(3))),
-            h("i", { class: `scale ${worse ? "" : "bad"}`, style: "transform: scaleX(-1)" }),
-            "0",
-          ),
-        h("span", {}, "0", h("i", { class: `scale ${worse ? "bad" : ""}` }), plain(Number(highest.toPrecision(3)))),
-        known.length < values.length * contents.topics.length && h("span", {}, h("i", { class: "gap" }), "no score"),
-        topics.length < all &&
-          h(
-            "span",
-            {},
-            `the first ${topics.length} of ${all} topics; `,
-            h("button", { type: "button", onclick: () => showAll({ some: all }, "heat") }, "show all"),
-          ),
-      ),
-      boxed(table, { name: "Scores by run and topic", classes: "tall" }),
-    ];
+    if (state.colour === "baseline" && state.baseline === null)
+      return [absent("Choose a baseline above, or another colour."), heatMap(order, topics, resort)];
+    return heatMap(order, topics, resort);
   });
-  return [controls, box];
+  const many = contents.topics.length > MANY_TOPICS;
+  return [many && h("div", { class: "columns wide" }, live(OF_RUNS, strips), live(["measure"], histogram)), topicControls(), picture];
 }
 
 function resort(values, key) {
   change(values);
   const again = [...document.querySelectorAll("#heat button")].find((button) => button.dataset.key === key);
   if (again) again.focus();
+}
+
+// How the scores of a run are spread over many topics.
+const STRIPS = 20;
+function strips() {
+  const systems = systemsShown().slice(0, STRIPS);
+  const { values } = contents.scores[state.measure];
+  const found = systems.map((system) => {
+    const known = Float64Array.from(values[system].filter((value) => value !== null)).sort();
+    return [0.1, 0.25, 0.5, 0.75, 0.9].map((share) => known[Math.min(known.length - 1, Math.floor(share * known.length))]);
+  });
+  const every = found.flat().filter((value) => value !== undefined);
+  if (!every.length) return null;
+  const axis = axisOf(Math.min(...every), Math.max(...every));
+  const rows = systems.map((system, at) => {
+    const [p10, p25, p50, p75, p90] = found[at];
+    if (p50 === undefined) return null;
+    const part = (tag, low, high) => {
+      const piece = h(tag);
+      piece.style.left = `${axis.share(low)}%`;
+      if (high !== undefined) piece.style.width = `${axis.share(high) - axis.share(low)}%`;
+      return piece;
+    };
+    const text = `median ${number(p50, 3)}; half of the topics from ${number(p25, 3)} to ${number(p75, 3)}, four in five from ${number(p10, 3)} to ${number(p90, 3)}`;
+    const strip = h("div", { class: "range strip", role: "img", "aria-label": text, title: text }, part("i", p10, p90), part("u", p25, p75), part("b", p50));
+    strip.style.background = axis.lines;
+    return h("div", { class: "line" }, h("span", { class: "id cut", title: contents.systems[system] }, contents.systems[system]), strip);
+  });
+  return h(
+    "div",
+    { class: "strips" },
+    h("h3", {}, "How scores are spread over topics"),
+    h("p", { class: "small quiet" }, `Median, middle half and middle four fifths of ${brief(state.measure)}${systems.length === STRIPS ? `, of the first ${STRIPS} runs` : ""}.`),
+    h("div", { class: "lines two-of" }, h("div", { class: "line" }, h("span"), axis.labels), rows),
+  );
+}
+
+function histogram() {
+  const known = contents.scores[state.measure].topic_means.filter((value) => value !== null);
+  if (!known.length) return null;
+  const [low, high] = known.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
+  const marks = ticks(low, high, 8);
+  const bins = 24;
+  const width = (marks.at(-1) - marks[0]) / bins;
+  const counts = new Array(bins).fill(0);
+  for (const value of known) counts[Math.min(bins - 1, Math.max(0, Math.floor((value - marks[0]) / width)))] += 1;
+  const most = Math.max(...counts);
+  const columns = counts.map((number_, at) => {
+    const ends = `${number(marks[0] + at * width, 3)} to ${number(marks[0] + (at + 1) * width, 3)}: ${number_} topics`;
+    const column = h("i", { title: ends });
+    column.style.height = `${(100 * number_) / most}%`;
+    return column;
+  });
+  const axis = axisOf(marks[0], marks.at(-1));
+  return h(
+    "div",
+    { class: "histogram" },
+    h("h3", {}, "How hard the topics are"),
+    h("p", { class: "small quiet" }, `Topics by the mean ${brief(state.measure)} of all runs; the highest bar has ${most}.`),
+    h("div", { class: "columns-of", role: "img", "aria-label": `${known.length} topics by the mean of all runs, from ${number(low, 3)} to ${number(high, 3)}` }, columns),
+    axis.labels,
+  );
 }

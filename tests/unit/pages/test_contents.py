@@ -12,7 +12,7 @@ from scipy import stats
 import gainful as gf
 from gainful.data.policies import Policies
 from gainful.pages import DEFAULTS, analyses, contents, inputs
-from gainful.pages.analyses import ANALYSES
+from gainful.pages.analyses import ANALYSES, said
 
 
 @pytest.fixture(scope="module")
@@ -158,22 +158,24 @@ class TestWhatTheDataDoNotAllow:
     def test_one_run(self):
         found = gf.report({"1": {"a": 1}, "2": {"b": 1}}, {"1": ["a"], "2": ["x", "b"]}, "nDCG@3")
         told = self.told(found)
-        assert found.contents["comparison"] == {"absent": "expected at least 2 runs, got 1: run"}
+        assert found.contents["comparison"] == {"absent": "This takes at least 2 runs: there is 1 here: run."}
         assert found.findings() == ("run has a mean nDCG@3 of 0.8155 over 2 topics.",)
-        assert told["robustness"] == "expected at least 2 runs, whose order can change, got 1: run"
+        assert told["robustness"] == "This takes at least 2 runs, whose order can change: there is 1 here: run."
         assert told["boundedness"].startswith("No label is negative")
         assert told["threshold"].startswith("No label is negative")
         assert found.contents["scores"]["nDCG@3"]["summary"] == [pytest.approx((1 + 1 / math.log2(3)) / 2, abs=1e-6)]
 
     def test_one_topic(self):
         found = gf.report({"1": {"a": 1}}, {"x": {"1": ["a"]}, "y": {"1": ["b"]}}, "nDCG@3")
-        assert found.contents["comparison"] == {"absent": "expected at least 2 topics of nDCG@3, got 1"}
+        assert found.contents["comparison"] == {"absent": "This takes at least 2 topics of nDCG@3: there is 1 here."}
         assert found.findings() == ("Of 2 runs, x has the best nDCG@3 (1.0000).",)
-        assert self.told(found)["reliability"] == "expected at least 2 topics of nDCG@3, got 1"
+        assert self.told(found)["reliability"] == "This takes at least 2 topics of nDCG@3: there is 1 here."
 
     def test_one_measure(self, made):
         found = gf.report(made.qrels, made.runs[:2], "AP", resamples=20, trials=2)
-        assert self.told(found)["agreement"].startswith("expected at least 2 measures to set against each other, got 1")
+        assert self.told(found)["agreement"].startswith(
+            "This takes at least 2 measures to set against each other: there"
+        )
         assert self.told(found)["threshold"] is None
 
     def test_unjudged_documents_left_out(self, made):
@@ -256,12 +258,12 @@ class TestWhatTheDataDoNotAllow:
         assert math.isnan(column(found, "agreement", "Kendall's τ_b")[0])
 
     def test_more_rankings_than_a_page_holds(self, made, monkeypatch):
-        monkeypatch.setattr(contents, "MOST_RANKINGS", 16)
+        monkeypatch.setattr(contents, "MOST_RANKINGS", 2 * 16)  # once for the ranking, once for the measure
         found = gf.report(made.qrels, made.runs, "AP", resamples=20, trials=2)
         means = gf.evaluate(made.qrels, made.runs, "AP")["AP"].values.mean(axis=1)
         assert found.contents["why"]["systems"] == sorted(np.argsort(-means)[:2].tolist())
         assert len(found.contents["why"]["rankings"]) == 16
-        monkeypatch.setattr(contents, "MOST_RANKINGS", 7)
+        monkeypatch.setattr(contents, "MOST_RANKINGS", 2 * 7)
         found = gf.report(made.qrels, made.runs, "AP", resamples=20, trials=2)
         assert found.contents["why"]["absent"].startswith("With 8 topics the rankings are too many")
 
@@ -417,3 +419,48 @@ def test_few_runs_are_cut_if_they_are_long(monkeypatch):
     for most, curves in ((returned * 9, 4), (returned * 2, 2), (1, 1)):
         monkeypatch.setattr(analyses, "MOST_DOCUMENTS", most)
         assert len(gf.report(made.qrels, made.runs, "nDCGf@3").results["threshold"]) == curves
+
+
+class TestFirstScreen:
+    def test_leaders_and_how_sure(self):
+        """Ranks of the one relevant document: RR is 1, 1/2, 1/3 and so on."""
+        places = {"a": [1] * 8, "b": [1] * 7 + [2], "c": [3, 4] * 4}
+        runs = {
+            run: {str(topic): [*"uvwxyz"[: rank - 1], "d"] for topic, rank in enumerate(ranks)}
+            for run, ranks in places.items()
+        }
+        found = gf.report({str(topic): {"d": 1} for topic in range(8)}, runs, "RR", resamples=200, trials=1)
+        told = found.contents["comparison"]["measures"]["RR"]
+        assert told["headline"] == "a leads in RR; 1 of 2 others may be best, too."
+        assert told["certainty"].startswith("a leads in RR with 1.000 ")
+        assert "a is best on " in told["certainty"]
+        assert told["certainty"].endswith("after Holm's correction for the 3 pairs per measure.")
+        assert (told["tested"], told["significant"]) == (3, 2)
+        assert told["groups"] == [1, 1, 2]
+        assert found.contents["judged"] == {"name": "Judged@10", "shares": [1.0, 0.9375, 0.2917]}
+
+    def test_all_alike(self):
+        runs = {name: {"1": ["a"], "2": ["x", "a"]} for name in "xyz"}
+        found = gf.report({"1": {"a": 1}, "2": {"a": 1}}, runs, "AP", resamples=20, trials=1)
+        assert found.contents["comparison"]["measures"]["AP"]["headline"] == "All runs have the same mean in AP."
+
+    def test_what_says_all_in_a_sentence(self, made, found):
+        dull = {each["id"]: each["dull"] for each in found.contents["analyses"]}
+        assert not dull["reliability"]
+        best = [one.best == len(one) - 1 for one in found.results["threshold"]]
+        assert dull["threshold"] == all(best)
+        one_topic = gf.report({"1": {"a": 1}}, {"x": {"1": ["a"]}, "y": {"1": ["b"]}}, "nDCG@3", trials=1)
+        assert section(one_topic, "robustness")["dull"]
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        ("expected at least 2 runs, got none", "This takes at least 2 runs: there is none here."),
+        ("AP: expected at least 3 topics, got 2", "AP: this takes at least 3 topics: there are 2 here."),
+        ("run 'x' has no score", "run 'x' has no score."),
+        ("No label is negative.", "No label is negative."),
+    ],
+)
+def test_errors_become_sentences(error, sentence):
+    assert said(gf.DataError(error)) == sentence

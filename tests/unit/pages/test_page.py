@@ -4,7 +4,9 @@ import base64
 import gzip
 import hashlib
 import json
+import math
 import re
+import struct
 import sys
 from importlib.resources import files
 
@@ -29,7 +31,7 @@ def part(page: str, key: str) -> str:
 def test_contents_are_in_the_page(found):
     page = found.html()
     assert json.loads(part(page, "contents"))["systems"] == [EVIL]
-    packed = json.loads(gzip.decompress(base64.b64decode(part(page, "packed"))))
+    packed = json.loads(gzip.decompress(base64.b64decode(part(page, "packed-why"))))
     assert packed == json.loads(json.dumps(found.contents["why"]))
     assert packed["documents"] == [[EVIL]]
 
@@ -37,7 +39,7 @@ def test_contents_are_in_the_page(found):
 def test_nothing_in_the_data_is_markup(found):
     page = found.html()
     assert "alert(1)</" not in page
-    assert len(re.findall("<script", page)) == len(re.findall("</script>", page)) == 4
+    assert len(re.findall("<script", page)) == len(re.findall("</script>", page)) == 5
 
 
 @pytest.mark.parametrize("value", [EVIL, "<!--", "&lt;", "{{style}}", "a\u2028b", "\udc80"])
@@ -181,3 +183,26 @@ def test_sixty_runs_on_fifty_topics_fit():
 def test_every_script_is_used():
     there = {path.name for path in files("gainful.pages").iterdir() if path.name.endswith(".js")}
     assert there == {*SCRIPTS, "study.js"}
+
+
+def test_pairs_of_many_runs_are_packed():
+    """Two pairs by hand: p to four digits, in the corrected one the side of alpha and who is better."""
+    of = {name: [0, 0] for name in ("first", "second", "difference", "effect", "wins", "ties", "losses")}
+    of |= {"mean": [0.5, 0.25, 0.1], "difference_low": [-0.5, None], "difference_high": [0.25, None]}
+    of |= {"p": [0.01234, 1e-9], "p_corrected": [0.04999999, 0.05], "direction": [-1, 1]}
+    rest, data = page.packed_pairs({"correction": "holm", "measures": {"AP": of, "RR": of}}, 0.05)
+    assert rest == {"correction": "holm", "measures": {name: {"mean": of["mean"], "pairs": 2} for name in ("AP", "RR")}}
+    floats, whole = struct.unpack("<4f", data[:16]), struct.unpack("<4H", data[16:24])
+    assert floats[0::2] == (-0.5, 0.25)
+    assert all(math.isnan(value) for value in floats[1::2])
+    assert whole == (123, 0, 500 + 2**15 + 2**14, 500)
+    assert data[24:] == data[:24]
+
+
+def test_pairs_are_packed_as_far_as_there_is_room(monkeypatch):
+    monkeypatch.setattr(page, "MOST_PAIRS", 3)
+    names = ("difference_low", "difference_high", "p", "p_corrected", "direction")
+    of = {name: [0.0, 0.0] for name in names}
+    rest, data = page.packed_pairs({"measures": {"AP": of, "RR": of}}, 0.05)
+    assert [one["pairs"] for one in rest["measures"].values()] == [2, 0]
+    assert len(data) == 24

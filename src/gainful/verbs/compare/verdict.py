@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +56,30 @@ def sentences(found: Comparison) -> Iterator[str]:
     yield f"Significance is by {_how(found)}."
     if found.settings["equivalence"] is not None:
         yield equivalence_sentence(found, found.settings["equivalence"])
+
+
+def headline(found: Comparison, one: Contrasts) -> str:
+    """In one short sentence who leads, and who may be as good."""
+    if len(found.systems) == 2 or found.baseline is not None or one.higher == "neither":
+        return next(sentences(replace(found, contrasts=(one,))))
+    at, runs, best = int(one.order()[0]), len(found.systems), int(one.may_be_best().sum())
+    if np.ptp(np.round(one.mean, DIGITS)) == 0.0:
+        return f"All runs have the same mean in {one.measure}."
+    if best == runs:
+        return f"{found.systems[at]} has the best mean in {one.measure}, but all {runs} runs may be best."
+    if best == 1:
+        return f"{found.systems[at]} leads in {one.measure}, and no other run may be best."
+    return f"{found.systems[at]} leads in {one.measure}; {best - 1} of {plural(runs - 1, 'other')} may be best, too."
+
+
+def certainty(found: Comparison, one: Contrasts) -> str:
+    """What is behind the headline: the means, the tests, and how often the leader is best on resampled topics."""
+    said = next(sentences(replace(found, contrasts=(one,))))
+    shown = [] if said == headline(found, one) else [said]
+    if found.baseline is None and len(found.systems) > 2 and one.higher != "neither":
+        at = int(one.order()[0])
+        shown.append(f"{found.systems[at]} is best on {100 * one.best[at]:.0f}% of resampled sets of topics.")
+    return " ".join([*shown, f"Significance is by {_how(found)}."])
 
 
 def _how(found: Comparison) -> str:

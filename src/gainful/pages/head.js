@@ -1,0 +1,202 @@
+// The first screen: what it is about, who leads and how sure that is, the best runs in a picture; then the bar.
+const TOP = 10;
+
+function byline() {
+  const { qrels, systems, topics, judgments } = contents;
+  const plural = (value, name) => `${count(value)} ${name}${value === 1 ? "" : "s"}`;
+  const counts = [plural(systems.length, "run"), plural(topics.length, "topic"), plural(judgments, "judgment")];
+  const title = contents.title || `${counts[0]} on ${counts[1]}`;
+  const facts = [contents.author, contents.date, ...(contents.title ? counts : counts.slice(2))].filter(Boolean);
+  return h(
+    "div",
+    {},
+    h("p", { class: "eyebrow" }, "gainful report"),
+    h("h1", { title: qrels }, title),
+    h("p", { class: "byline" }, facts.map((fact) => h("span", {}, fact)), labelBars()),
+  );
+}
+
+// How many judgments have each label.
+function labelBars() {
+  if (contents.labels.length > 12) return null;
+  const most = contents.labels.reduce((so, [, number]) => Math.max(so, number), 1);
+  const text = contents.labels.map(([label, number]) => `${plain(label)}: ${count(number)}`).join(", ");
+  const bars = contents.labels.map(([label, number]) => {
+    const column = h("i", { class: label < 0 ? "bad" : label > 0 ? "" : "zero" });
+    column.style.height = `${Math.max(8, (100 * number) / most)}%`;
+    return column;
+  });
+  return h("span", { class: "labels", role: "img", title: `judgments by label: ${text}`, "aria-label": `Judgments by label: ${text}` }, bars);
+}
+
+function verdict() {
+  const of = compared(state.measure);
+  const [large, small] = of ? [of.headline, of.certainty] : [contents.findings[0], contents.comparison.absent];
+  return h(
+    "div",
+    { class: "verdict-large" },
+    h("p", { class: "lead", "aria-live": "polite" }, large),
+    small && h("p", { class: "quiet" }, small),
+    contents.notes.length > 0 &&
+      h(
+        "p",
+        { class: "small" },
+        h("a", { href: "#notes", onclick: goTo("notes") }, `${contents.notes.length} note${contents.notes.length > 1 ? "s" : ""} on these data`),
+      ),
+  );
+}
+
+function topPlot() {
+  const order = bestFirst(means(state.measure), sign(state.measure)).slice(0, TOP);
+  const of = compared(state.measure);
+  const known = order.filter((system) => means(state.measure)[system] !== null);
+  if (!known.length) return null;
+  const axis = axisOf(...endsOf(state.measure, known));
+  const more = contents.systems.length - order.length;
+  return h(
+    "div",
+    { class: "top-runs", role: "figure", "aria-label": "The first runs" },
+    h(
+      "p",
+      { class: "title" },
+      `${more > 0 ? `The first ${order.length} runs by ` : ""}${brief(state.measure)}${of ? `, ${percentText(contents.settings.confidence)} intervals` : ""}`,
+    ),
+    h(
+      "div",
+      { class: "lines" },
+      known.map((system) =>
+        h(
+          "div",
+          { class: "line" },
+          h("span", { class: "id cut", title: contents.systems[system] }, contents.systems[system]),
+          range(state.measure, system, axis),
+          h("span", {}, number(of ? of.mean[system] : means(state.measure)[system], 3)),
+        ),
+      ),
+      h("div", { class: "line" }, h("span"), axis.labels, h("span")),
+    ),
+    of &&
+      contents.comparison.baseline === null &&
+      contents.systems.length > 2 &&
+      h("p", { class: "hint" }, h("i", { class: "dot" }), "may be best: no other run is shown to be better ", h("i", { class: "dot behind" }), "another is"),
+  );
+}
+
+// Gone to by a link of the page: what is chosen stays in the address.
+const goTo = (id) => (event) => {
+  const target = document.getElementById(id);
+  if (!target) return;
+  event.preventDefault();
+  place = id;
+  writeAddress();
+  target.scrollIntoView();
+  const title = target.querySelector("h2") || target;
+  title.tabIndex = -1;
+  title.focus({ preventScroll: true });
+};
+
+function navigation(sections) {
+  return h(
+    "nav",
+    { "aria-label": "Contents", class: "sections" },
+    h(
+      "ul",
+      {},
+      sections.map(([id, text, title]) => h("li", {}, h("a", { href: `#${id}`, title: title || text, onclick: goTo(id) }, text))),
+    ),
+  );
+}
+
+function linkButton() {
+  const button = h(
+    "button",
+    {
+      type: "button",
+      title: "Copy the address of this view: measure, runs, pair, topic, filters",
+      onclick: async () => {
+        writeAddress();
+        try {
+          await navigator.clipboard.writeText(location.href);
+          fill(button, "Copied");
+        } catch {
+          fill(button, "See the address bar");
+        }
+        setTimeout(() => fill(button, "Copy link"), 1500);
+      },
+    },
+    "Copy link",
+  );
+  return button;
+}
+
+function toolbar() {
+  const total = contents.systems.length;
+  const measure = h(
+    "select",
+    { id: "choose-measure", onchange: () => change({ measure: contents.measures[measure.selectedIndex].name }) },
+    contents.measures.map((each) => h("option", { value: each.name }, brief(each.name))),
+  );
+  const filter = h("input", {
+    type: "search",
+    id: "find-runs",
+    placeholder: "part of a name",
+    autocomplete: "off",
+    oninput: () => change({ filter: filter.value }),
+  });
+  const tops = [5, 10, 20, 50].filter((top) => top < total);
+  const top = h(
+    "select",
+    { id: "show-best", onchange: () => change({ top: Number(top.value) }) },
+    h("option", { value: "0" }, `all ${total}`),
+    tops.map((each) => h("option", { value: each }, `the best ${each}`)),
+  );
+  const only = h("input", { type: "checkbox", id: "only-ticked", onchange: () => change({ only: only.checked }) });
+  // A field with a value of its own for every run is no way to group them.
+  const fields = Object.entries(contents.metadata)
+    .map(([field, values]) => [field, [...new Set(values.filter(Boolean))].sort(natural)])
+    .filter(([, values]) => values.length > 1 && values.length <= total / 2);
+  const set = () => {
+    measure.value = state.measure;
+    if (document.activeElement !== filter) filter.value = state.filter;
+    top.value = String(state.top);
+    only.checked = state.only;
+    countTicked();
+  };
+  onChange(OF_RUNS, set);
+  set();
+  return h(
+    "div",
+    { class: "bar", role: "group", "aria-label": "What is shown" },
+    h("label", {}, "Measure", measure),
+    total > 1 && h("label", {}, "Find runs", filter),
+    fields.map(([field, values]) =>
+      picker({
+        id: `choose-${field}`,
+        label: capital(field),
+        names: values,
+        none: "all",
+        keys: ["tags"],
+        value: () => placeOf(values, state.tags[field]),
+        pick: (at) => {
+          const { [field]: _, ...others } = state.tags;
+          change({ tags: at === null ? others : { ...others, [field]: values[at] } });
+        },
+      }),
+    ),
+    tops.length > 0 && h("label", {}, "Show", top),
+    total > 1 &&
+      picker({
+        id: "choose-baseline",
+        label: "Baseline",
+        names: contents.systems,
+        none: "none",
+        keys: ["baseline"],
+        value: () => state.baseline,
+        pick: (at) => change({ baseline: at }),
+      }),
+    total > 1 && h("label", { class: "check" }, only, ticked),
+    h("span", { class: "spring" }),
+    linkButton(),
+    themeButton(),
+  );
+}
