@@ -192,12 +192,14 @@ def topics_chart(
     goal: tuple[float, str],
     title: str,
     interval: tuple[str, str, str] | None = None,
+    more: str = "",
 ) -> Chart:
     """A quantity against the number of topics: one line per measure, a dot at the data, a rule at the goal.
 
     `curve` and `observed` have measure, topics and the column `value` (and the ends of its interval): the lines, and
     the topics there are. `highest` is where the axis ends, `goal` what is wanted and how to call it, `interval` the
-    columns of both ends and what to call it: a band. Bands of many measures have panels of their own.
+    columns of both ends and what to call it: a band. Bands of many measures have panels of their own. `more` is said
+    below the title.
     """
     alt = load_altair()
     first, last = min(curve["topics"].to_list()), max(curve["topics"].to_list())
@@ -210,7 +212,7 @@ def topics_chart(
     key = None if direct(ends.height) else alt.Legend(symbolOpacity=1)
     colour = alt.Color("measure:N", title=legend, sort=None, legend=key)
     shown = [("measure:N", legend), ("topics:Q", "topics"), (f"{value}:Q", short, ".3f")]
-    said = f"Dot: the topics here. Dashed: {goal[1]}."
+    said = f"Dot: the topics here. Dashed: {goal[1]}.{more and f' {more}'}"
     if interval is not None:
         low, high, name = interval
         shown += [(f"{low}:Q", f"{name} from", ".3f"), (f"{high}:Q", "to", ".3f")]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gainful import _polars as pl
-from gainful.charts import COLOURS, DASHES, SHAPES, load_altair, styled
+from gainful.charts import BANDS, COLOURS, DASHES, SHAPES, load_altair, styled
 from gainful.results import Chart
 
 # Of a panel; of one that stands alone, more.
@@ -88,8 +88,13 @@ def panels(
     # One row per panel: a rule per row of the frame would be drawn hundreds of times.
     once = alt.Chart(frame).transform_aggregate(rows="count()", groupby=["collection", *([column] if column else [])])
     if band is not None and frame[band[0]].is_not_null().any():
-        edges = {"y": alt.Y(f"{band[0]}:Q"), "y2": f"{band[1]}:Q"}
-        layers.insert(0, base.mark_area(opacity=0.15).encode(**edges))
+        edges = {"y": alt.Y(f"{band[0]}:Q", title=y.title), "y2": alt.Y2(f"{band[1]}:Q")}
+        if len(names) <= BANDS:
+            layers.insert(0, base.mark_area(opacity=0.15).encode(**edges))
+        else:  # bands would hide each other: lines side by side
+            for at, name in enumerate(names):
+                bar, beside = base.transform_filter(alt.datum[by] == name), 3 * (at - (len(names) - 1) / 2)
+                layers.insert(0, bar.mark_rule(strokeWidth=1.5, opacity=0.6, xOffset=beside).encode(**edges))
     if level is not None:
         layers.insert(0, once.mark_rule(**faint).encode(y=alt.datum(level)))
     if diagonal:

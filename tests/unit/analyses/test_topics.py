@@ -355,6 +355,9 @@ class TestResult:
         result = topics(several(), None, ["AP", "P@5"], method=method)
         data = [rows for rows in result.chart().to_dict()["datasets"].values() if "measure" in rows[0]]
         curve, dots = sorted((rows for rows in data if "place" not in rows[0]), key=len, reverse=True)
-        assert {row["measure"] for row in curve} == {f"{m.measure}: {m.needed:,} topics" for m in result.measures}
+        ranges = {m.measure: np.ptp([np.mean(run) for run in m.scores.values]) for m in result.measures}
+        assert {row["measure"] for row in curve} == {
+            f"{m.measure}: {m.needed:,} topics ({0.05 / ranges[m.measure]:.0%})" for m in result.measures
+        }
         assert [dot["topics"] for dot in dots] == [40, 40]
         assert [dot[axis] for dot in dots] == [m.now for m in result.measures]

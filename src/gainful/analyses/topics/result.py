@@ -204,7 +204,7 @@ class TopicsNeeded(Result):
         """The power (or the width of the interval) against the number of topics; a dot where the data are."""
         name = self._quantity()
         wide = name == "width"
-        labels = {m.measure: f"{m.measure}: {_count(m.needed)} topics" for m in self.measures}
+        labels = {m.measure: f"{m.measure}: {_count(m.needed)} topics{self._scaled(m)}" for m in self.measures}
         observed = self.to_frame().select("measure", "topics", pl.col(f"{name}_now").alias(name))
         goal = self.plan.difference if wide else self.plan.power
         return topics_chart(
@@ -217,7 +217,14 @@ class TopicsNeeded(Result):
             highest=3.0 * max([goal, *(m.now for m in self.measures)]) if wide else 1.0,
             goal=(goal, f"{name} {goal:g}"),
             title=self._title(),
+            more="In brackets: the difference as a share of the range from the worst to the best run.",
         )
+
+    def _scaled(self, m: MeasureTopics) -> str:
+        """How large the difference is by this measure: where runs are close together, most of their range."""
+        means = m.scores.values.mean(axis=1)
+        spread = float(means.max() - means.min())
+        return f" ({self.plan.difference / spread:.0%})" if spread > 0.0 else ""
 
     def _title(self) -> str:
         plan = self.plan
