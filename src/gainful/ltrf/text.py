@@ -156,6 +156,8 @@ def train_text(
             start_heads(encoder, ranker.outputs(train.where(some)), scale.start(loss, train.labels, train.sizes))
         if rank is not None:
             add_adapters(encoder, rank)
+        if settings["recompute"]:  # by the trainer, it would depend on how its version and that of the encoder agree
+            encoder.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
 
         def measured(epoch: float) -> float:
@@ -181,8 +183,6 @@ def train_text(
             num_train_epochs=epochs,
             per_device_train_batch_size=settings["batch_size"],
             gradient_accumulation_steps=settings["accumulate"],
-            gradient_checkpointing=settings["recompute"],
-            gradient_checkpointing_kwargs={"use_reentrant": False} if settings["recompute"] else None,
             learning_rate=rate,
             seed=seed,
             data_seed=seed,
