@@ -34,6 +34,7 @@ NAV = {
         "where-to-cut.md",
         "rank-and-filter.md",
         "ci.md",
+        "serve-a-ranker.md",
         "large-files.md",
         "dask.md",
     ],

@@ -31,7 +31,7 @@ from follow import (
 
 # Timings are not the same twice; the others show one figure of those that the command draws into one chart.
 NOT_REPEATED = ("benchmarks.md", "choose-gain-and-discount.md", "gain-discount.md")
-TRAINING = ("rank-and-filter.md",)
+TRAINING = ("rank-and-filter.md", "serve-a-ranker.md")
 FOLLOWED = [path for path in PAGES if any(block.kind in RUN for block in blocks(path.read_text(encoding="utf-8")))]
 
 

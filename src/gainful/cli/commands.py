@@ -81,6 +81,7 @@ _COMMANDS = (
     ),
     Command("ltrf score", "gainful.ltrf:score", "ranker new.csv -o filtered.txt", special="score", prints=False),
     Command("ltrf qrels", "gainful.ltrf:qrels", "answers.csv -o judgments.txt", special="qrels", prints=False),
+    Command("ltrf export", "gainful.ltrf:export", "ranker --onnx ranker.onnx", special="export", prints=False),
     Command("ltrf compare", "gainful.ltrf:compare", "answers.csv --losses bce,ordinal --chart loss.svg"),
     Command(
         "ltrf tune",

@@ -407,6 +407,16 @@ def qrels(call: Call, *, output: Path) -> None:
     note(f"{output}: {len(found)} judgments")
 
 
+def export(call: Call) -> None:
+    """Write an f-ranker as another program's file."""
+    folder = Path(call.word["ranker"])
+    if not folder.exists():
+        raise DataError(f"{folder}: no such file or folder")
+    with bars():
+        call.function(folder, **call.own)
+    note(f"written to {call.own['onnx']}")
+
+
 def _place(output: Path) -> Path:
     """Where a run is written to: - is the screen."""
     return Path("/dev/stdout") if str(output) == "-" else output

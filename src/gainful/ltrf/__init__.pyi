@@ -2,7 +2,9 @@
 from .comparison import LossComparison as LossComparison
 from .data import Examples as Examples
 from .data import read_examples as read_examples
+from .estimator import Estimator as Estimator
 from .functions import compare as compare
+from .functions import export as export
 from .functions import qrels as qrels
 from .functions import score as score
 from .functions import train as train

@@ -50,8 +50,8 @@ class Trees:
         """Documents, or documents × heads."""
         return np.asarray(self.booster.predict(examples.matrix(self.names), raw_score=True, num_threads=1), np.float64)
 
-    def save(self, folder: Path) -> None:
-        """As LightGBM's text."""
+    def save(self, folder: Path, weights: FloatArray | None = None) -> None:
+        """As LightGBM's text, which has no place for the weights of heads."""
         self.booster.save_model(str(folder / MODEL))
 
     @classmethod

@@ -342,6 +342,27 @@ def qrels(data: Any, *, gains: Mapping[float, float] | str | None = None) -> Qre
     return examples.qrels(None if gains is None else read_scale(gains, examples.labels))
 
 
+def export(ranker: FRanker | str | os.PathLike[str], *, onnx: Path | str) -> None:
+    """Export an f-ranker as an ONNX file, which gives the same scores without gainful, torch or LightGBM.
+
+    Parameters
+    ----------
+    ranker
+        What `train` returned, or the folder that it was saved to.
+    onnx
+        The file to write. It takes features, or what the f-ranker's tokenizer gives, and gives score and heads of every
+        document; gains, threshold and calibration are in its metadata.
+
+    Notes
+    -----
+    Scores differ by less than 1e-4. LightGBM's categorical features have no counterpart there, and are refused.
+    """
+    from gainful.ltrf.onnx_file import write_onnx
+    from gainful.ltrf.ranker import FRanker
+
+    write_onnx(ranker if isinstance(ranker, FRanker) else FRanker.load(ranker, device=None), Path(onnx))
+
+
 def check_save(folder: Path) -> None:
     """Refuse, before any long work, to save where something is already."""
     from gainful.ltrf.ranker import check_new

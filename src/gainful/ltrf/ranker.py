@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
@@ -20,6 +20,7 @@ from gainful.data.run import Run
 from gainful.errors import DataError, GainfulError, check_choice, setting
 from gainful.io.atomic import write_atomically
 from gainful.ltrf.bayes import Calibration, expected_gains, streams
+from gainful.ltrf.card import card
 from gainful.ltrf.data import Examples, read_examples
 from gainful.ltrf.settings import Cut, Kind
 from gainful.ltrf.targets import FloatArray, Loss, Scale
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from gainful.ltrf.text import Encoder
 
 Model: TypeAlias = "Trees | Encoder"
-SETTINGS = "ranker.json"
+SETTINGS, CARD = "ranker.json", "README.md"
 FORMAT = 1
 
 
@@ -105,7 +106,7 @@ class FRanker(Result):
         return self._scored(given, self._outputs(given))
 
     def rank(self, examples: Any, *, cut: Cut = "threshold", name: str | None = None) -> Run:
-        """The run: documents at or above the threshold, all of them, or those that the cut by query leaves."""
+        """The run, sorted: documents at or above the threshold, all of them, or those that the cut by query leaves."""
         check_choice("cut", cut, get_args(Cut))
         given = read_examples(examples, labelled=False)
         if cut == "bayes":
@@ -114,7 +115,10 @@ class FRanker(Result):
         else:
             scores = self.score(given)
             scores = np.where(scores >= self.threshold, scores, np.nan) if cut == "threshold" else scores
-        return given.run(scores, name or self.loss)
+        run = given.run(scores, name or self.loss)
+        # Queries as they came, the best document first; of equal scores the later id, as everywhere.
+        by = [pl.col("query_id").rle_id(), "score", "doc_id"]
+        return replace(run, frame=run.frame.sort(by, descending=[False, True, True]))
 
     def left_out(self) -> list[Note]:
         """How many of the pairs to learn from were left out."""
@@ -138,7 +142,7 @@ class FRanker(Result):
             *([] if self._shows() else [Note("shows-nothing", self.loss, nothing)]),
         ]
 
-    def _content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """All but the weights and the settings, ready for JSON."""
         return {
             "format": FORMAT,
@@ -178,9 +182,13 @@ class FRanker(Result):
         draft = folder.with_name(f".{folder.name}-{os.getpid()}.part")
         try:
             draft.mkdir(parents=True)
-            self.model.save(draft)
-            content = json.dumps({**self._content(), "settings": dict(self.settings)}, indent=1, allow_nan=False)
+            self.model.save(draft, self.scale.head_weights(self.loss) if "ordinal" in self.loss else None)
+            content = json.dumps({**self.content(), "settings": dict(self.settings)}, indent=1, allow_nan=False)
             write_atomically(draft / SETTINGS, content + "\n")
+            write_atomically(draft / CARD, card(self))
+            for path in draft.rglob("*.*"):
+                if path.is_file():  # safetensors are written for their owner alone
+                    shutil.copymode(draft / SETTINGS, path)
             draft.rename(folder)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)

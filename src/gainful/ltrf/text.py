@@ -21,7 +21,15 @@ from gainful.ltrf.resume import resumed
 from gainful.ltrf.settings import Precision
 from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
 from gainful.ltrf.validation import Validation
-from gainful.ltrf.weights import check_device, encoder_folder, fingerprint, local_folder, open_encoder, quiet
+from gainful.ltrf.weights import (
+    check_device,
+    encoder_folder,
+    fingerprint,
+    local_folder,
+    open_encoder,
+    quiet,
+    scoring_encoder,
+)
 from gainful.ltrf.weights import load_sentence_transformers as load_packages
 from gainful.progress import track
 
@@ -65,10 +73,11 @@ class Encoder:
             ]
         return np.concatenate(parts).astype(np.float64)
 
-    def save(self, folder: Path) -> None:
-        """As safetensors and JSON."""
+    def save(self, folder: Path, weights: FloatArray | None = None) -> None:
+        """As safetensors and JSON, with the weights of an ordinal model's heads: sentence-transformers gets scores."""
         with quiet():
-            self.encoder.save_pretrained(str(folder / MODEL), create_model_card=False)
+            encoder = self.encoder if weights is None else scoring_encoder(self.encoder, weights)
+            encoder.save_pretrained(str(folder / MODEL), create_model_card=False)
 
     @classmethod
     def load(cls, folder: Path, device: str | None = None) -> Encoder:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import DataError, GainfulError, MissingExtraError, did_you_mean
+from gainful.ltrf.targets import FloatArray
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 # All that is ever read: numbers, words and settings. Code, pickles and whatever else there is are not.
 _READ = (".json", ".txt", ".safetensors", ".model", ".jinja")
 _SAVED = (*_READ, ".md")
-# The one module of a saved f-ranker.
+# The modules of a saved f-ranker: an encoder and, for ordinal losses, what makes one score of its heads.
 _MODULE = "sentence_transformers.base.modules.transformer.Transformer"
+_DENSE = "sentence_transformers.base.modules.dense.Dense"
+_MODULES = [(_MODULE, ""), (_DENSE, "1_Dense"), (_DENSE, "2_Dense")]
 # Keys under which a package below looks for the name of a class or function.
 _NAMES = re.compile(r"_class$|^architectures$|^model_type$|^activation|activation_f|^type$")
 _PLAIN = re.compile(r"[\w-]*")
@@ -56,11 +59,12 @@ def local_folder(checkpoint: str) -> Path | None:
 
 def check_saved(folder: Path) -> None:
     """Refuse a saved f-ranker (settings and trees or an encoder) that holds or asks for more than numbers and words."""
+    allowed = [folder / "model" / name for _, name in _MODULES]
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
             raise DataError(f"{path}: expected no links in a folder of weights")
         if path.is_dir():
-            if path != folder / "model":
+            if path not in allowed:
                 raise DataError(f"{path}: expected no folders in a folder of weights")
         elif not path.is_file() or path.suffix.lower() not in _SAVED:
             raise DataError(f"{path}: expected only {', '.join(_SAVED)} in a folder of weights")
@@ -68,14 +72,16 @@ def check_saved(folder: Path) -> None:
     if not inner.is_dir():
         return
     check_encoder(inner)
+    for path in sorted(inner.glob("*/*.json")):
+        _check_names(path, _json(path))
     modules = inner / "modules.json"
     if modules.exists():
         content = _json(modules)
         parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
         given = [(part.get("type"), part.get("path")) for part in parts]
-        if given != [(_MODULE, "")]:
+        if given not in (_MODULES[:1], _MODULES):
             got = ", ".join(f"{kind} in {path!r}" for kind, path in given)
-            raise DataError(f"{modules}: expected {_MODULE} in '' alone, got {got or 'nothing'}")
+            raise DataError(f"{modules}: expected {_MODULE} in '', and at most two layers, got {got or 'nothing'}")
 
 
 def check_encoder(folder: Path) -> None:
@@ -244,6 +250,22 @@ def open_encoder(
         reason = str(error).strip().partition("\n")[0]
         raise DataError(f"{folder}: expected an encoder (config.json, words and .safetensors), got: {reason}") from None
     return encoder
+
+
+def scoring_encoder(encoder: CrossEncoder, weights: FloatArray) -> CrossEncoder:
+    """The encoder of an ordinal model with two layers more: the sum of its heads' probabilities times their weights."""
+    package = load_sentence_transformers()
+    import torch
+    from sentence_transformers.base.modules import Dense
+
+    heads = len(weights)
+    where: dict[str, Any] = {"bias": False, "module_input_name": "scores", "module_output_name": "scores"}
+    chances = Dense(heads, heads, activation_function=torch.nn.Sigmoid(), init_weight=torch.eye(heads), **where)
+    total = torch.as_tensor(weights, dtype=torch.float32)[None]
+    score = Dense(heads, 1, activation_function=torch.nn.Identity(), init_weight=total, **where)
+    return package.CrossEncoder(
+        modules=[encoder[0], chances, score], device=str(encoder.device), activation_fn=torch.nn.Identity()
+    )
 
 
 def check_device(device: str | None, *, training: bool = False) -> None:

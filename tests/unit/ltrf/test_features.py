@@ -234,7 +234,7 @@ def test_within_the_risk_everything_may_be_shown():
 class TestFolder:
     def test_saved_and_loaded(self, ranker, frames, tmp_path):
         ranker.save(tmp_path / "r")
-        assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["model.txt", "ranker.json"]
+        assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["README.md", "model.txt", "ranker.json"]
         assert [path.name for path in tmp_path.iterdir()] == ["r"]
         loaded = gf.ltrf.FRanker.load(tmp_path / "r")
         assert loaded.to_dict() == ranker.to_dict()
@@ -263,7 +263,7 @@ class TestFolder:
         class Full:
             names = ()
 
-            def save(self, folder):
+            def save(self, folder, weights):
                 (folder / "half").write_text("")
                 raise OSError("No space left on device")
 

@@ -72,10 +72,10 @@ class TestEndToEnd:
         assert np.array_equal(loaded.score(unseen), ranker.score(unseen))
         assert loaded.to_dict() == ranker.to_dict()
 
-    def test_folder_holds_weights_and_json_alone(self, saved):
+    def test_folder_holds_weights_json_and_a_card_alone(self, saved):
         files = {path.relative_to(saved).as_posix() for path in saved.rglob("*") if path.is_file()}
         assert {"ranker.json", "model/model.safetensors", "model/config.json"} <= files
-        assert {Path(name).suffix for name in files} == {".json", ".safetensors"}
+        assert {Path(name).suffix for name in files} == {".json", ".safetensors", ".md"}
 
     def test_quiet_and_without_a_network(self, encoder, tmp_path, monkeypatch, capfd):
         """Nothing on stdout or stderr, no connection, nothing left behind."""

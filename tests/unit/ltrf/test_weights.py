@@ -187,6 +187,17 @@ class TestSaved:
         (folder / "model").symlink_to(tmp_path / "elsewhere")
         self.refused(folder, f"{folder / 'model'}: expected no links in a folder of weights")
 
+    def test_layers_that_ask_for_code(self, folder):
+        """The layers that make one score of an ordinal model's heads: nothing but numbers and torch's activations."""
+        layer = folder / "model" / "1_Dense"
+        layer.mkdir()
+        edit(layer / "config.json", activation_function="evil.Activation")
+        self.refused(folder, f"{layer / 'config.json'}: asks for code of its own (evil.Activation), {NEVER}")
+        edit(layer / "config.json", activation_function="torch.nn.modules.activation.Sigmoid")
+        check_saved(folder)
+        (layer / "deeper").mkdir()
+        self.refused(folder, f"{layer / 'deeper'}: expected no folders in a folder of weights")
+
     @pytest.mark.parametrize(
         ("modules", "got"),
         [
@@ -200,7 +211,7 @@ class TestSaved:
     def test_other_modules(self, folder, modules, got):
         path = folder / "model" / "modules.json"
         path.write_text(json.dumps(modules))
-        wanted = "sentence_transformers.base.modules.transformer.Transformer in '' alone"
+        wanted = "sentence_transformers.base.modules.transformer.Transformer in '', and at most two layers"
         self.refused(folder, f"{path}: expected {wanted}, got {got}")
 
 
