@@ -119,7 +119,7 @@ def _unknown(error: UnknownOptionError) -> str:
     wrong = _word(error).partition("=")[0]
     known = [name[2:] for argument in error.argument_collection for name in argument.names if name.startswith("--")]
     meant = closest(wrong[2:], known, alike=0.7)
-    if wrong in _TOPICS:
+    if wrong in _TOPICS and "topics" not in known:
         return f"Unknown option: {wrong}. 'gainful evaluate --per-topic' shows every topic, 'gainful explain' one."
     return f"Unknown option: {wrong}." + ("" if meant is None else f" Did you mean --{meant}?")
 

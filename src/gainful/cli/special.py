@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +25,7 @@ from gainful.cli.output import (
     table_text,
 )
 from gainful.cli.texts import as_junit, with_groups, with_movers, with_table
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, GainfulError, GainfulWarning
 from gainful.results import plural
 
 if TYPE_CHECKING:
@@ -202,12 +203,13 @@ def explain(call: Call, *, topic: str | None = None) -> None:
         return
     if call.shown["chart"] is not None:
         raise GainfulError(f"--chart {call.shown['chart']}: expected --topic with it, the topic to draw")
-    from gainful.io.read import read_run
     from gainful.verbs.evaluate import evaluate
+    from gainful.verbs.source import RunOptions, one_run
 
     qrels, run = call.files
-    columns = call.shared.get("columns")
-    scores = evaluate(qrels, read_run(run, columns=columns), call.own["measure"], **call.shared)
+    left_out_here = RunOptions.__annotations__.keys() - {"columns"}  # which judgments have, too
+    joined = {name: value for name, value in call.shared.items() if name not in left_out_here}
+    scores = evaluate(qrels, one_run(run, call.shared), call.own["measure"], **joined)
     table = scores.worst_topics()
     output = call.shown["output"]
     match chosen_format(call.shown["format"], output):
@@ -283,7 +285,7 @@ def study(
     *,
     collection: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
     page: Path | None = None,
-) -> None:
+) -> int:
     """Reproduce a paper's experiments.
 
     Parameters
@@ -309,6 +311,7 @@ def study(
 
         write_atomically(page, study_page(found).encode())
         note(f"page: {page}")
+    return left_out(found)
 
 
 def _collections(files: tuple[str, ...], named: tuple[str, ...]) -> dict[str, tuple[Any, Any]]:
@@ -357,10 +360,15 @@ def apply(call: Call, *, output: Path) -> None:
     """
     from gainful.io.read import read_run
     from gainful.io.write import write_run
+    from gainful.verbs.source import one_run
 
-    whole, other = read_run(call.word["run"]), call.own["filter_run"]
+    whole, other = one_run(call.word["run"], call.shared), call.own["filter_run"]
     scored = whole if other is None else read_run(other)
-    kept = call.function(whole, **{**call.own, "filter_run": None if other is None else scored})
+    with warnings.catch_warnings(record=True) as noticed:
+        warnings.simplefilter("always", GainfulWarning)
+        kept = call.function(whole, **{**call.own, "filter_run": None if other is None else scored})
+    for one in noticed:
+        note(f"note: {one.message}")
     try:
         write_run(kept, _place(output))
     except DataError as error:

@@ -27,6 +27,8 @@ from gainful.results import Note, listed
 _AHEAD = min(os.cpu_count() or 1, 8)
 # Files that are no runs and are named.
 _MOST_STRAYS = 10
+# What a file is that is written as a run may be, and has no topic of one.
+SETTINGS = "settings, since none of its topics is judged"
 
 
 class _ScatteredError(Exception):
@@ -85,7 +87,7 @@ def align(
                 failed.append((run.source or repr(run.name), str(error)))
                 continue
             if not isinstance(run, LargeRun) and run.doubtful and not found.counts.any():
-                strays.append((run.source, "settings, since none of its topics is judged"))
+                strays.append((run.source, SETTINGS))
                 continue
             joined[run.name] = found
             notes += run.notes

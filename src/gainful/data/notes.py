@@ -14,16 +14,26 @@ from gainful.results import Note, listed, percent, plural
 
 # The documents that are looked at, and the share of them that should be judged.
 FIRST, FEW = 10, 0.5
+SIGNS = 3
 _MOST_NAMED = 3
 
-# Two rows of numbers, per run and topic: the share of the first documents that are judged, of those that could be; and
-# whether all documents have the same score (1) or not (0). NaN where that says nothing.
+# Three rows of numbers, per run and topic: the share of the first documents that are judged, of those that could be;
+# whether all documents have the same score (1) or not (0); and how many of them are in the pool. NaN where that says
+# nothing.
 Signs: TypeAlias = FloatArray
 
 
+def failure_notes(failed: Sequence[tuple[str, str]]) -> list[Note]:
+    """What could not be read and was left out."""
+    return [
+        Note("failed", source, reason if reason.startswith(source) else f"{source}: {reason}")
+        for source, reason in failed
+    ]
+
+
 def signs_of(rankings: Rankings) -> Signs:
-    """2 × systems × topics."""
-    shape = (2, len(rankings.systems), len(rankings.topics))
+    """3 × systems × topics."""
+    shape = (SIGNS, len(rankings.systems), len(rankings.topics))
     signs = np.full(shape, np.nan)
     if len(rankings.grades) and rankings.grades[0] <= 0.0:  # qrels of nothing but relevant documents are never complete
         first = (rankings.rank <= FIRST) & (rankings.grade >= 0)
@@ -33,6 +43,8 @@ def signs_of(rankings: Rankings) -> Signs:
         np.divide(found.reshape(shape[1:]), possible, out=signs[0], where=possible > 0)
     if rankings.tied is not None:
         signs[1] = rankings.tied.reshape(shape[1:])
+    found = np.bincount(rankings.row, minlength=rankings.n_rows).reshape(shape[1:])
+    signs[2] = np.where(rankings.retrieved.reshape(shape[1:]) > 0, found, np.nan)
     return signs
 
 
@@ -59,11 +71,13 @@ def run_notes(
     noticed: Sequence[Note],
 ) -> tuple[Note, ...]:
     """What must be known of runs before scores are read; `strangers`: of each, a topic without judgments, if any."""
+    strange = (signs[2] == 0.0).any(axis=1) & ~(signs[2] > 0.0).any(axis=1)
     return (
         *_no_topic(systems, topics, present, strangers),
+        *_no_document(systems, strange),
         *noticed,
         *(_all_tied(systems, signs[1], policies.ties) if policies.ties != "order" else ()),
-        *_unjudged(systems, signs[0]),
+        *_unjudged(systems, np.where(strange[:, None], np.nan, signs[0])),
     )
 
 
@@ -84,6 +98,18 @@ def _no_topic(
     if names == ["run"]:  # the name of what has none
         text += f" If {stranger!r} is a run, write {{{stranger!r}: {{topic: {{document: score}}}}}}."
     return [Note("no-topic-matches", names[0], text, warn=True)]
+
+
+def _no_document(systems: Sequence[str], strange: BoolArray) -> list[Note]:
+    names = [systems[at] for at in np.flatnonzero(strange).tolist()]
+    if not names:
+        return []
+    returns, their = ("returns", "its") if len(names) == 1 else ("return", "their")
+    text = (
+        f"{_named(names)} {returns} no document that has a judgment, in any topic: are {their} documents called as in "
+        "the judgments?"
+    )
+    return [Note("no-document-matches", names[0], text, warn=True)]
 
 
 def _all_tied(systems: Sequence[str], tied: FloatArray, ties: str) -> list[Note]:

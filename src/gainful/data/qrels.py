@@ -8,6 +8,7 @@ from typing import Any
 
 from gainful import _polars as pl
 from gainful.data.columns import LABELS, SAMPLE, check_columns, check_finite, check_sample, schema_of
+from gainful.results import plural
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,7 +39,7 @@ class Qrels:
 
     def __repr__(self) -> str:
         topics = self.frame["query_id"].n_unique()
-        return f"Qrels({self.name!r}: {self.frame.height} judgments, {topics} topics)"
+        return f"Qrels({self.name!r}: {plural(self.frame.height, 'judgment')}, {plural(topics, 'topic')})"
 
     @property
     def topics(self) -> list[str]:

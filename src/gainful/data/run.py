@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from gainful import _polars as pl
 from gainful.data.columns import SCORES, check_columns, check_finite, schema_of
 from gainful.errors import DataError
-from gainful.results import Note
+from gainful.results import Note, plural
 
 BOM = b"\xef\xbb\xbf"
 
@@ -71,7 +71,7 @@ class Run:
 
     def __repr__(self) -> str:
         topics = self.frame["query_id"].n_unique()
-        return f"Run({self.name!r}: {self.frame.height} documents, {topics} topics)"
+        return f"Run({self.name!r}: {plural(self.frame.height, 'document')}, {plural(topics, 'topic')})"
 
     def without_topics(self) -> Run:
         """The run without documents that have the id of their topic."""

@@ -12,6 +12,7 @@ from gainful import _polars as pl
 from gainful.data.groups import group_places
 from gainful.data.metadata import by_field, metadata_columns, metadata_notes
 from gainful.data.metrics import flat
+from gainful.data.notes import failure_notes
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
 from gainful.errors import DataError, did_you_mean
@@ -364,11 +365,7 @@ class Scores(Result):
         return (self.mean_table(),)
 
     def _notes(self) -> list[Note]:
-        notes = [
-            Note("failed", source, reason if reason.startswith(source) else f"{source}: {reason}")
-            for source, reason in self.failed
-        ]
-        notes += [*self.run_notes, *metadata_notes(self.metadata, self.systems)]
+        notes = [*failure_notes(self.failed), *self.run_notes, *metadata_notes(self.metadata, self.systems)]
         return notes if self.policies is None else [*notes, *self._policy_notes(self.policies)]
 
     def _policy_notes(self, policies: Policies) -> Iterator[Note]:

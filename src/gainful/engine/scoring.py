@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from gainful.data.align import align
-from gainful.data.notes import Signs, run_notes, signs_of
+from gainful.data.notes import SIGNS, Signs, run_notes, signs_of
 from gainful.data.policies import Policies, Ties
 from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
@@ -108,7 +108,7 @@ def scored(rankings: Rankings, measures: Sequence[Measure], *, signs: Signs | No
         present=rankings.present.reshape(shape),
         ignored=rankings.ignored,
         stranger=rankings.stranger,
-        signs=np.full((2, *shape), np.nan) if signs is None else signs,
+        signs=np.full((SIGNS, *shape), np.nan) if signs is None else signs,
         notes=rankings.run_notes,
         failed=rankings.failed,
     )
@@ -198,6 +198,6 @@ def refused(job: Job, *failed: tuple[str, str]) -> Part:
         present=np.zeros((0, len(topics)), np.bool_),
         ignored=(),
         stranger=(),
-        signs=np.zeros((2, 0, len(topics))),
+        signs=np.zeros((SIGNS, 0, len(topics))),
         failed=failed,
     )

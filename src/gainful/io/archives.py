@@ -6,14 +6,17 @@ import lzma
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
 from gainful.errors import DataError
 from gainful.io.changes import unchanged
+from gainful.io.compression import decompress
 from gainful.memory import check_memory, read_all
 
 # What an archive may hold: bytes of a member, unpacked, and members.
@@ -21,6 +24,9 @@ LARGEST, MOST = 1 << 31, 100_000
 # Bytes of members that are kept because one further on was asked for first.
 _KEPT = 1 << 26
 _TAR_SUFFIXES = (".tar", ".tgz", ".tbz2", ".txz", ".tar.gz", ".tar.bz2", ".tar.xz")
+_ZSTD_SUFFIXES = (".tar.zst", ".tzst")
+# Blocks that a tar archive is made of.
+_BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,8 @@ class Member:
 
 def is_archive(path: Path) -> bool:
     """Whether this is a tar or zip archive, by its name and its content."""
+    if path.name.lower().endswith(_ZSTD_SUFFIXES):
+        return path.is_file()
     if not path.name.lower().endswith(_TAR_SUFFIXES) or not path.is_file():
         return _is_zip(path)
     import tarfile
@@ -109,8 +117,14 @@ class _Tar:
     def __init__(self, path: str) -> None:
         import tarfile
 
-        self._file = tarfile.open(path, "r:*")  # noqa: SIM115 (open as long as members are asked for)
+        packed = path.lower().endswith(_ZSTD_SUFFIXES)
+        content = _of_zstd(Path(path)) if packed else None
+        # Open as long as members are asked for.
+        self._file = tarfile.open(path, "r:*") if content is None else tarfile.open(fileobj=BytesIO(content))  # noqa: SIM115
         self._members = {one.name: one for one in self._file if one.isreg()}
+        # tarfile takes a header that it cannot read for the end; where line ends were lost, it is none.
+        if content is not None and content[self._file.offset : self._file.offset + _BLOCK].strip(b"\0"):
+            raise DataError(f"{path}: {_UNPACK_IT}")
         self._order = list(self._members)
         self._place = {name: at for at, name in enumerate(self._order)}
         self._next = 0
@@ -140,6 +154,29 @@ class _Tar:
     def _extract(self, name: str) -> bytes:
         file = self._file.extractfile(self._members[name])
         return b"" if file is None else file.read()
+
+
+def _of_zstd(path: Path) -> bytes:
+    """An archive, unpacked: by a package that can, else by polars, for which it must be text with plain line ends."""
+    for name in ("compression.zstd", "zstandard"):
+        with suppress(ImportError):
+            with import_module(name).open(path, "rb") as file:
+                content: bytes = file.read(LARGEST + 1)
+            break
+    else:
+        try:
+            content = decompress(path.read_bytes(), str(path))
+        except DataError:
+            raise DataError(f"{path}: {_UNPACK_IT}") from None
+    if len(content) > LARGEST:
+        raise _too_large(path)
+    return content
+
+
+_UNPACK_IT = (
+    "this archive is damaged, or holds more than UTF-8 text with plain line ends: unpack it first (zstd -d), or "
+    "install the package zstandard"
+)
 
 
 @lru_cache(maxsize=4)

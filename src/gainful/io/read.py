@@ -63,7 +63,7 @@ def read_qrels(source: object, *, columns: Columns = None) -> Qrels:
     Examples
     --------
     >>> read_qrels({"301": {"FT911-1": 2, "FT911-2": 0}})
-    Qrels('qrels': 2 judgments, 1 topics)
+    Qrels('qrels': 2 judgments, 1 topic)
     """
     found = judgments(source, raw=False, columns=columns)
     return found.read() if isinstance(found, RawQrels) else found
@@ -114,7 +114,7 @@ def read_run(source: object, *, name: str | None = None, columns: Columns = None
     Examples
     --------
     >>> read_run({"301": ["FT911-1", "FT911-2"]}, name="mine")
-    Run('mine': 2 documents, 1 topics)
+    Run('mine': 2 documents, 1 topic)
     """
     return _whole(_read_one(source, name, raw=False, layout=_layout(named_columns(columns))))
 
@@ -250,15 +250,22 @@ def entries_of(source: object, selection: Selection = _ALL) -> list[Entry]:
         some = selection.include or selection.exclude
         raise DataError(f"{_NONE} that the patterns admit" if some else _NONE)
     layout = _layout(selection.columns)
-    searched = [isinstance(one, Found) and one.searched for _, one in found]
+    # Who names several files may have let the shell find them: what is no run among them is left out as in a folder.
+    several = sum(name is None and isinstance(one, Found) for name, one in found) > 1
+    searched = [
+        isinstance(one, Found) and (one.searched or (several and isinstance(one.file, Path) and one.file.exists()))
+        for _, one in found
+    ]
     # What gives its rows but once can neither be sent elsewhere nor be read again.
     given = [
         (name, one.file if isinstance(one, Found) else list(one) if isinstance(one, Iterator) else one)
         for name, one in found
     ]
     strays = [
-        stray_file(one, layout) if beside and isinstance(one, Path) else None
-        for (_, one), beside in zip(given, searched, strict=True)
+        stray_file(place.file, layout, named="no" if place.searched else "among others" if several else "only")
+        if isinstance(place, Found) and isinstance(place.file, Path)
+        else None
+        for _, place in found
     ]
     if all(what is not None for what in strays):
         more = f"; none of the {len(given)} files is one" if len(given) > 1 else ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Any, TypeGuard
 
-from gainful.errors import DataError, MissingExtraError
+from gainful.errors import DataError, MissingExtraError, setting
 from gainful.memory import check_memory, read_all
 
 # Two letters and more: C:// would be a folder of Windows.
@@ -35,8 +35,8 @@ class RemoteFile:
 
     @property
     def path(self) -> PurePosixPath:
-        """Whose name and suffixes are those of the file."""
-        return PurePosixPath(self.url.split("://", 1)[1])
+        """Whose name and suffixes are those of the file; memory:///x and memory://x are the same."""
+        return PurePosixPath(self.url.split("://", 1)[1].lstrip("/"))
 
     def stat(self) -> os.stat_result:
         """Its size, as of any file."""
@@ -77,8 +77,8 @@ class RemoteFile:
                 yield block
 
 
-def remote_files(url: str) -> list[RemoteFile]:
-    """The file of this name, or those of a folder or a pattern."""
+def remote_files(url: str, *, recursive: bool = False) -> list[RemoteFile]:
+    """The file of this name, or those of a folder (and, if `recursive`, of the folders in it) or a pattern."""
     with _explained(url):
         system, path = _opened(url)
         system.invalidate_cache()  # who asks again wants to know what is there now
@@ -87,17 +87,20 @@ def remote_files(url: str) -> list[RemoteFile]:
             if not found:
                 raise DataError(f"{url}: no file matches")
         elif system.isdir(path):
-            found = {one["name"]: one for one in system.ls(path, detail=True)}
+            inside = system.find(path, detail=True).values() if recursive else system.ls(path, detail=True)
+            found = {one["name"]: one for one in inside}
         else:
             return [RemoteFile(url)]
-        files = [name for name, one in found.items() if one["type"] == "file" and not _hidden(name)]
+        files = [name for name, one in found.items() if one["type"] == "file" and not _hidden(name, path)]
         if not files:
-            raise DataError(f"{url}: expected a folder of runs, got one without files")
+            hint = f"; {setting('recursive')} searches the folders in it" if found and not recursive else ""
+            raise DataError(f"{url}: expected a folder of runs, got one without files{hint}")
         return [RemoteFile(system.unstrip_protocol(name)) for name in files]
 
 
-def _hidden(name: str) -> bool:
-    return name.rsplit("/", 1)[-1].startswith(".") or name.endswith("/")
+def _hidden(name: str, root: str) -> bool:
+    inside = name.removeprefix(root) if name.startswith(root) else name.rsplit("/", 1)[-1]
+    return name.endswith("/") or any(part.startswith(".") for part in inside.split("/"))
 
 
 def _opened(url: str) -> tuple[Any, str]:

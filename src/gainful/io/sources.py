@@ -76,7 +76,7 @@ def find_files(path: Path, selection: Selection) -> list[Found]:
 
 def find_remote_files(url: str, selection: Selection) -> list[Found]:
     """The files that an address stands for."""
-    files, root = sorted(remote_files(url), key=natural), RemoteFile(url)
+    files, root = sorted(remote_files(url, recursive=selection.recursive), key=natural), RemoteFile(url)
     return [Found(file, file != root) for file in files if selection.takes(file.path, root.path)]
 
 

@@ -56,11 +56,16 @@ _LINES, _SHARE = 100, 0.25
 _FIELDS = range(5, 13)
 
 
-def stray_file(path: Path | RemoteFile, layout: Layout = RUN) -> str | None:
-    """What a file is that is no run, such as 'a PNG image'; None for a run, and for what its reader must refuse."""
+def stray_file(path: Path | RemoteFile, layout: Layout = RUN, *, named: str = "no") -> str | None:
+    """What a file is that is no run, such as 'a PNG image'; None for a run, and for what its reader must refuse.
+
+    Of a file that was `named` by somebody, the name tells nothing; if it is the ``only`` one, it is none only if its
+    first bytes say so, since its reader says best what is wrong with a text.
+    """
     if isinstance(path, Path) and is_dataset(path):
         return None
-    return stray(first_bytes(path), path if isinstance(path, Path) else path.path, layout)
+    head, place = first_bytes(path), path if isinstance(path, Path) else path.path
+    return _by_magic(head) if named == "only" else stray(head, place, layout, by_name=named == "no")
 
 
 def first_bytes(path: Path | RemoteFile) -> bytes:
@@ -73,7 +78,7 @@ def first_bytes(path: Path | RemoteFile) -> bytes:
         return b""
 
 
-def stray(head: bytes, path: PurePath, layout: Layout = RUN) -> str | None:
+def stray(head: bytes, path: PurePath, layout: Layout = RUN, *, by_name: bool = True) -> str | None:
     """The same, of the first `HEAD` bytes of a file, or all of a shorter one, unpacked."""
     base = split_compression(path)[0]
     suffix = base.suffix.lower()
@@ -83,15 +88,14 @@ def stray(head: bytes, path: PurePath, layout: Layout = RUN) -> str | None:
         return None
     if head[:8] == ARROW_FILE or head[:4] == PARQUET:
         return _other_table(path, layout) if head[:4] == PARQUET else None
-    found = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)
-    if found is not None:
+    if (found := _by_magic(head)) is not None:
         return found
     lines = _data_lines(head)
     if lines and is_text(lines[0], RUN):
         return None
     if b"\0" in head:
         return None if _is_wide(head) else "a binary file"
-    if suffix in _SUFFIXES or _STEMS.match(base.name):
+    if by_name and (suffix in _SUFFIXES or _STEMS.match(base.name)):
         return _SUFFIXES.get(suffix, "a text")
     if not lines:
         return None
@@ -104,6 +108,10 @@ def stray(head: bytes, path: PurePath, layout: Layout = RUN) -> str | None:
     if form in SEPARATORS:
         return _other_columns(lines[0].decode("utf-8", "replace").split(SEPARATORS[form]), layout)
     return _other_record(lines[0], layout) if form == "jsonl" else _other_text(lines)
+
+
+def _by_magic(head: bytes) -> str | None:
+    return next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)
 
 
 def is_doubtful(path: PurePath) -> bool:

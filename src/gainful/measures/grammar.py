@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gainful.errors import GainfulError, MeasureError, did_you_mean
+from gainful.errors import GainfulError, MeasureError, did_you_mean, spoken
 from gainful.measures.parameters import Value
 from gainful.measures.registry import PRESETS, REGISTRY, Measure, load_installed, short, shown
 
@@ -245,8 +245,9 @@ def _cutoff(text: str, whole: str) -> int | float:
     try:
         return int(text) if re.fullmatch(r"[+-]?\d+", text, re.ASCII) else float(text)
     except ValueError:
+        several = "-m before each measure" if spoken.get() == "shell" else "blanks, not commas, between measures"
         raise MeasureError(
-            f"expected a number after '@', got {short(text)!r} in {short(whole)!r} (measures are separated by blanks)"
+            f"expected a number after '@', got {short(text)!r} in {short(whole)!r} ({several})"
         ) from None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gainful import _polars as pl
-from gainful.data.notes import notes_of
+from gainful.data.notes import failure_notes, notes_of
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
 from gainful.data.simulate import simulate
@@ -17,7 +17,7 @@ from gainful.data.simulate.tracks import TRACKS, Like
 from gainful.errors import DataError, GainfulError
 from gainful.io.read import read_qrels
 from gainful.results import Note, Settings, plural
-from gainful.verbs.source import align
+from gainful.verbs.source import RunOptions, align, check_options
 
 # Built like a Web Track, and as large: simulate's own topics and systems; or a stand-in for one.
 SIMULATED = "simulated"
@@ -77,7 +77,8 @@ class StudyCollection:
 
     def notes(self) -> tuple[Note, ...]:
         """What must be known of the runs."""
-        found = () if self.rankings is None else notes_of(self.rankings)
+        left = () if self.rankings is None else failure_notes(self.rankings.failed)
+        found = () if self.rankings is None else (*left, *notes_of(self.rankings))
         if self.stands_for is None:
             return found
         text = " ".join(["a stand-in for the track, whose runs are not public.", *TRACKS[self.stands_for].likeness()])
@@ -114,6 +115,7 @@ class Found:
 def load_collections(
     collections: Mapping[str, tuple[Any, Any]] | None,
     settings: Settings,
+    options: RunOptions,
     *,
     runs_needed: bool = True,
     like: Sequence[Like] = (),
@@ -122,6 +124,7 @@ def load_collections(
 
     `runs_needed`: one without any run, ``(qrels, ())``, is refused. `like`: the tracks that simulated ones stand for.
     """
+    check_options(options, RunOptions)
     stands_for: dict[str, Like | None] = {}
     if collections is None:
         stands_for = {STAND_INS[track]: track for track in like} or {SIMULATED: None}
@@ -139,8 +142,8 @@ def load_collections(
         with named(str(name)):
             if none and runs_needed:
                 raise DataError(_NO_RUNS)
-            qrels = read_qrels(pair[0])
-            rankings = None if none else align(qrels, pair[1], **settings.policies.to_dict())
+            qrels = read_qrels(pair[0], columns=options.get("columns"))
+            rankings = None if none else align(qrels, pair[1], **settings.policies.to_dict(), **options)
         words = [pair[0], *(pair[1] if isinstance(pair[1], tuple | list) else [] if none else [pair[1]])]
         files = tuple(map(str, words)) if all(isinstance(word, str | Path) for word in words) else ()
         like_track = stands_for.get(str(name))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ge
 from gainful.data.policies import Columns, Policies, PolicyOptions
 from gainful.engine import Engine
 from gainful.errors import DataError, GainfulError, PolicyError, did_you_mean, setting
-from gainful.results import Settings, plural
+from gainful.results import Settings, listed, plural
 
 if TYPE_CHECKING:
     from gainful.data.rankings import Rankings
+    from gainful.data.run import Run
     from gainful.data.scores import Scores
     from gainful.io.sources import Selection
     from gainful.measures import Measure
@@ -23,6 +24,7 @@ Measures: TypeAlias = "str | Measure | Iterable[str | Measure] | None"
 _POLICIES = tuple(PolicyOptions.__annotations__)
 # What is decided when scores are summarised, so that it may differ from when the rankings were joined.
 LATE_POLICIES = ("missing", "degenerate")
+_NAMED = 3
 
 
 class FileOptions(TypedDict, total=False):
@@ -30,9 +32,11 @@ class FileOptions(TypedDict, total=False):
 
     Parameters
     ----------
-    include, exclude
-        Patterns such as *.txt.gz: of the files named or found, take those that match one of the first, and none of the
-        others. A pattern is matched with a file's name, and with its path inside the folder or archive.
+    include
+        Take only files that match one of these patterns, such as *.txt.gz. A pattern is matched with a file's name,
+        and with its path inside the folder or archive.
+    exclude
+        Leave out files that match one of these patterns.
     recursive
         Search the folders in folders, too.
     columns
@@ -94,6 +98,21 @@ def selected(runs: Any, options: Mapping[str, Any]) -> Any:
     from gainful.io.read import entries_of
 
     return entries_of(runs, selection_of(options))
+
+
+def one_run(run: Any, options: Mapping[str, Any]) -> Run:
+    """The run given, or the only one that the options for files leave of a folder, a pattern or an archive."""
+    from gainful.data.run import UnreadRun
+    from gainful.io.read import iterate_runs, read_run, read_runs
+
+    if not any(options.get(name) for name in (*_FILES, "keep_going")):
+        return read_run(run)
+    found = iterate_runs(selected(run, options), keep_going=options.get("keep_going", False))
+    runs = read_runs([one for one in found if not isinstance(one, UnreadRun)])
+    if len(runs) > 1:
+        names = listed([repr(one.name) for one in runs], _NAMED)
+        raise DataError(f"{run}: expected one run, got {len(runs)}: {names}; {setting('include')} chooses one")
+    return runs[0]
 
 
 def selection_of(options: Mapping[str, Any]) -> Selection:

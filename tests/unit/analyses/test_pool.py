@@ -330,8 +330,34 @@ class TestInput:
             gf.pool(QRELS, RUNS, **given)
 
     def test_no_common_topic(self):
-        with pytest.raises(DataError, match="expected runs with topics that have judgments, got none"):
+        with pytest.raises(DataError, match="expected runs with topics that have judgments, got none: topics='all'"):
             gf.pool({"9": {"a": 1}}, RUNS)
+
+    def test_topics_without_judgments_are_told(self):
+        found = gf.pool({"2": {"p": 2, "q": 0}}, RUNS)
+        assert found.verdict() == "Nothing is left to judge in the 1 topic with judgments: to depth 20 all is judged."
+        (note,) = found.notes()
+        assert note.text == (
+            "1 topic of the runs has no judgments and has no part in this: 1. topics='all' pools all topics."
+        )
+        assert gf.pool({"2": {"p": 2, "q": 0}}, RUNS, topics="all").notes() == ()
+
+    def test_what_is_no_run_is_told(self, tmp_path):
+        for run, topics in RUNS.items():
+            lines = [f"{t} Q0 {d} {-i} {-i} x\n" for t, docs in topics.items() for i, d in enumerate(docs)]
+            (tmp_path / f"{run}.txt").write_text("".join(lines))
+        (tmp_path / "k.json").write_text('{"bm25": {"k1": 0.9}}')
+        (tmp_path / "plot.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+        found = gf.pool(QRELS, tmp_path)
+        assert found.settings.data == "3 runs, 2 topics"
+        (note,) = found.notes()
+        assert "k.json (settings, since none of its topics is judged)" in note.text
+        assert "plot.png (a PNG image)" in note.text
+
+    def test_rows_that_are_not_printed_are_told(self):
+        runs = {f"r{i}": {"1": ["a", f"n{i}"]} for i in range(11)}
+        (note,) = gf.pool({"1": {"a": 1}}, runs, depth=2).notes()
+        assert note.text == "10 of 11 rows are printed, those that could rise most: JSON has them all."
 
     def test_chart(self):
         assert gf.pool(QRELS, RUNS).chart().to_dict()["title"] == "What a pool by run costs"

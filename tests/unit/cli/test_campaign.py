@@ -44,6 +44,10 @@ class TestJudges:
         assert "3 judges" in err
         assert "Krippendorff" in out
 
+    def test_measures_without_runs(self, folder, gainful):
+        status, _, err = gainful("judges", "good.txt", "llm.txt", "-m", "AP")
+        assert (status, err) == (1, "gainful: error: --measures: expected --runs with it, what is to be scored\n")
+
     def test_one_judge(self, folder, gainful):
         assert gainful("judges", "good.txt").status == 2
 

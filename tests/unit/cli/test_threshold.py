@@ -79,7 +79,10 @@ class TestFit:
     def test_bad_input(self, gainful, files, tmp_path):
         status, out, err = gainful("threshold", "fit", *files, "--risk", "0.01")
         assert (status, out) == (1, "")
-        message = "risk=0.01 cannot be guaranteed from 3 topics, whatever the threshold: it takes 99"
+        message = (
+            "--risk 0.01 cannot be guaranteed from 3 topics, whatever the threshold: it takes 99; the smallest risk "
+            "that 3 can guarantee is 0.2500"
+        )
         assert err == f"gainful: error: {message}\n"
         (tmp_path / "nan.txt").write_text("1 Q0 a 1 nan t\n", encoding="utf-8")
         status, _, err = gainful("threshold", "fit", files[0], tmp_path / "nan.txt")

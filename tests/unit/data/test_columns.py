@@ -33,5 +33,5 @@ def test_refused(kind, frame, message):
 
 def test_accepted():
     qrels, run = Qrels(pl.DataFrame(JUDGED)), Run(pl.DataFrame(RANKED), "mine")
-    assert (len(qrels), qrels.topics, repr(qrels)) == (2, ["1"], "Qrels('qrels': 2 judgments, 1 topics)")
-    assert (len(run), run.topics, repr(run)) == (2, ["1"], "Run('mine': 2 documents, 1 topics)")
+    assert (len(qrels), qrels.topics, repr(qrels)) == (2, ["1"], "Qrels('qrels': 2 judgments, 1 topic)")
+    assert (len(run), run.topics, repr(run)) == (2, ["1"], "Run('mine': 2 documents, 1 topic)")

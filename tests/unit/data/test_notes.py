@@ -130,10 +130,19 @@ class TestUnjudged:
         with pytest.warns(gf.GainfulWarning) as caught:
             gf.evaluate(qrels_of(JUDGED), runs, "AP")
         assert [str(warning.message) for warning in caught] == [
-            "Few of the first 10 documents (or of as many as the topic has judgments) are judged: on average 0% in run "
-            "'r0', 10% in run 'r1' and 20% in run 'r2' (and few in 2 other runs). Documents without a judgment count "
-            "as not relevant, so that such a run may be better than its scores say."
+            "Run 'r0' returns no document that has a judgment, in any topic: are its documents called as in the "
+            "judgments?",
+            "Few of the first 10 documents (or of as many as the topic has judgments) are judged: on average 10% in "
+            "run 'r1', 20% in run 'r2' and 30% in run 'r3' (and few in 1 other run). Documents without a judgment "
+            "count as not relevant, so that such a run may be better than its scores say.",
         ]
+
+    def test_no_document_of_positive_judgments(self):
+        """Of which no share is known; a topic without documents says nothing."""
+        judged = {topic: {"x": 1.0} for topic in JUDGED}
+        assert codes(self.rows(1, 10), judged) == ["no-document-matches"]
+        first, *_ = JUDGED
+        assert codes([*self.rows(1, 1), (first, "x", -9.0)], judged) == []
 
 
 def test_what_the_reader_noticed_is_handed_on():
@@ -160,7 +169,7 @@ def test_wherever_it_is_computed(tmp_path):
     part = score_all(Local(at_once=5), job, tmp_path / "set")
     with pytest.warns(gf.GainfulWarning):
         here = gf.evaluate(job.qrels, tmp_path / "set", "AP")
-    assert [note.code for note in here.run_notes] == ["no-topic-matches", "all-tied", "mostly-unjudged"]
+    assert [note.code for note in here.run_notes] == ["no-topic-matches", "no-document-matches", "all-tied"]
     there = finished(part, measures, job.policies, spellings={})
     assert there.notes() == here.notes()
     assert np.array_equal(there.values, here.values)

@@ -446,6 +446,8 @@ def test_a_stand_in_says_what_it_is():
     assert fitted.startswith("Fitted, as means over 20 seeds: judgments per topic ")
     assert "ρ(nDCGorg, nDCG0) " in fitted
     assert simulate(topics=2, systems=2, depth=10).likeness() == ()
+    small = simulate(like="web2012", topics=2, systems=3, depth=10)
+    assert small.likeness()[-1] == "These are figures of 50 topics and 32 runs; here are 2 and 3."
 
 
 def test_what_was_not_fitted_is_said():

@@ -58,6 +58,16 @@ class TestMemory:
     def test_folders_and_patterns(self, memory, runs):
         assert scores(f"{memory}/qrels.txt", f"{memory}/{runs}") == EXPECTED
 
+    def test_folders_in_folders(self, memory):
+        name, system = MADE.runs[0].name, fsspec.filesystem("memory")
+        for path in ("deep/er/one.txt", "deep/two.txt", "deep/.x/three.txt"):
+            system.pipe(f"/bucket/{path}", system.cat(f"/bucket/runs/{name}.txt"))
+        found = gf.evaluate(MADE.qrels, f"{memory}/deep", MEASURES, recursive=True)
+        assert found.systems == ("one", "two")
+        assert gf.evaluate(MADE.qrels, f"{memory}/deep", MEASURES).systems == ("two",)
+        only = gf.evaluate(MADE.qrels, f"{memory}/deep", MEASURES, recursive=True, include=["er/*"])
+        assert only.systems == ("one",)
+
     def test_one_file(self, memory):
         name = MADE.runs[0].name
         assert scores(MADE.qrels, f"{memory}/runs/{name}.txt") == scores(MADE.qrels, MADE.runs[0])

@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import sys
 import tarfile
 import zipfile
+from importlib.util import find_spec
 
 import pytest
 
@@ -104,6 +106,43 @@ def test_archives(folder, name):
     (note,) = [note for note in scores.notes() if note.code == "no-run"]
     assert note.text == f"Left out 1 file that is no run: {name}/all/README.md (a text)."
     assert gf.evaluate(QRELS, name, "RR", include=["all/sub/*"]).systems == ("one",)
+
+
+def test_archives_of_zstandard(folder):
+    """By polars, which unpacks text alone and loses carriage returns: what it cannot unpack is refused, never cut."""
+    for name, files in {
+        "good": {"two.txt": RUN, "one.txt": RUN},
+        "returns": {"one.txt": RUN, "two.txt": RUN.replace(b"\n", b"\r\n"), "three.txt": RUN},
+        "bytes": {"one.gz": gzip.compress(RUN)},
+    }.items():
+        packed(folder / "all.tar", files, "w")
+        content = (folder / "all.tar").read_bytes()
+        # One raw block in one frame (RFC 8878): magic, a descriptor with the size in 4 bytes, a last block as it is.
+        block = (len(content) << 3 | 1).to_bytes(3, "little")
+        frame = b"\x28\xb5\x2f\xfd\xa0" + len(content).to_bytes(4, "little") + block + content
+        (folder / f"{name}.tar.zst").write_bytes(frame)
+    assert systems("good.tar.zst") == ("one", "two")
+    if sys.version_info < (3, 14) and find_spec("zstandard") is None:
+        for name in ("returns", "bytes"):
+            with pytest.raises(DataError, match=rf"{name}.tar.zst: this archive is damaged, or holds more than UTF-8"):
+                systems(f"{name}.tar.zst")
+
+
+def test_one_run_of_a_folder(folder, gainful):
+    """Commands that take one run choose it as all others do."""
+    (folder / "q.txt").write_text("301 0 a 1\n301 0 b 0\n")
+    for command in (("explain",), ("threshold", "fit"), ("threshold", "curve")):
+        assert gainful(*command, "q.txt", "runs", "--recursive", "--include", "two.*").status == 0, command
+    words = ("runs", "--recursive", "--threshold", "0.5", "-o", "cut.txt")
+    assert gainful("threshold", "apply", *words, "--exclude", "t*").status == 0
+    assert gf.read_run("cut.txt").topics == gf.read_run("runs/one.txt").topics
+    status, _, err = gainful("threshold", "apply", *words)
+    assert status == 1
+    assert "runs: expected one run, got 3: 'three', 'two' and 'one'; --include chooses one" in err
+    (folder / "runs" / "bad.txt").write_bytes(BAD)
+    status, _, err = gainful("study", "negative-labels", "q.txt", "runs", "--keep-going", "--resamples", "20")
+    assert status == 1
+    assert "failed: q: runs/bad.txt:2: expected 6 fields" in err
 
 
 def test_an_archive_beside_runs_and_what_is_wrong_inside(folder):

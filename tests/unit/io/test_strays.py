@@ -100,11 +100,22 @@ def test_numbers_that_only_their_topics_tell_from_a_run(tmp_path):
     assert gf.evaluate(QRELS, tmp_path / "bm25.json", "AP").systems == ("bm25",)
 
 
-def test_a_file_that_is_named_is_refused(tmp_path):
+def test_a_file_that_is_named(tmp_path):
+    """Among others it is left out, as the shell may have found it; alone it is refused. Names alone decide nothing."""
     (tmp_path / "plot.png").write_bytes(STRAYS["plot.png"][0])
+    (tmp_path / "README").write_text("All runs of the task.")
     (tmp_path / "good.txt").write_text(RUN)
-    with pytest.raises(DataError, match=r"plot.png:1: expected 6 fields"):
-        gf.evaluate(QRELS, [tmp_path / "plot.png", tmp_path / "good.txt"], "AP")
+    (tmp_path / "notes.csv").write_text("query_id,doc_id,score\n1,a,2\n")
+    names = ("plot.png", "README", "good.txt", "notes.csv")
+    found = gf.evaluate(QRELS, [tmp_path / name for name in names], "AP")
+    assert found.systems == ("good", "notes")
+    (note,) = [note.text for note in found.notes() if note.code == "no-run"]
+    left = f"{tmp_path}/plot.png (a PNG image) and {tmp_path}/README (a text)"
+    assert note == f"Left out 2 files that are no runs: {left}."
+    with pytest.raises(DataError, match=r"plot.png: expected a run, got a PNG image$"):
+        gf.evaluate(QRELS, tmp_path / "plot.png", "AP")
+    with pytest.raises(DataError, match=r"README:1: expected 6 fields"):
+        gf.evaluate(QRELS, tmp_path / "README", "AP")
 
 
 def test_nothing_but_strays(tmp_path):

@@ -20,10 +20,9 @@ def test_the_guarantee_says_what_becomes_of_unjudged_documents():
         unjudged: gf.threshold.fit(QRELS, RUN, risk=0.5, unjudged=unjudged, resamples=1).guarantee()
         for unjudged in ("zero", "condensed")
     }
-    assert promises["zero"].endswith("from 3 topics); documents without a judgment count as not forbidden.")
+    assert promises["zero"].endswith("In all this, documents without a judgment count as not forbidden.")
     assert promises["condensed"].endswith(
-        "from 3 topics); documents without a judgment are taken out first, and it says nothing about lists that show "
-        "them."
+        "In all this, documents without a judgment are taken out first, and it says nothing about lists that show them."
     )
 
 
@@ -75,8 +74,10 @@ class TestResult:
         assert self.cut.guarantee() == (
             f"Guarantee in expectation: on average over the topics that a threshold is fitted on and new topics like "
             f"them, at most 0.3 of the first 3 places hold a forbidden document, here and at any threshold from "
-            f"{lowest:.6g} up. Fitted on these topics alone it may be more (estimate here {estimate:.4f}, from 25 "
-            f"topics); documents without a judgment count as not forbidden."
+            f"{lowest:.6g} up. Fitted on these topics alone it may be more. The share to expect on one more topic "
+            f"is estimated as {estimate:.4f}: the mean of the 25 topics here and of one that has nothing but forbidden "
+            f"documents; no risk below 0.0385 can be guaranteed from so many. In all this, documents without a "
+            f"judgment count as not forbidden."
         )
         assert [note.text for note in self.cut.notes()] == [self.cut.guarantee()]
         out, curve, (low, high) = self.cut.held_out, self.cut.curve, self.cut.threshold_interval
@@ -97,8 +98,9 @@ class TestResult:
         assert cut.guarantee() == (
             f"Guarantee with confidence 0.8: with probability 0.8 over the topics it was fitted on, at most 0.3 of the "
             f"first 3 places hold a forbidden document on average over new topics like them, here and at any threshold "
-            f"from {lowest:.6g} up (estimate here {estimate:.4f}, from 25 topics); documents without a judgment count "
-            f"as not forbidden."
+            f"from {lowest:.6g} up. The share to expect on one more topic is estimated as {estimate:.4f}: the mean of "
+            f"the 25 topics here and of one that has nothing but forbidden documents; no risk below 0.0624 can be "
+            f"guaranteed from so many. In all this, documents without a judgment count as not forbidden."
         )
         assert (cut.to_dict()["risk_estimate"], cut.to_dict()["settings"]["risk_confidence"]) == (estimate, 0.8)
 

@@ -433,3 +433,10 @@ def test_all_forms_agree():
     matrix = compare(scores["AP"].values)
     assert matrix.to_frame()["p"].to_list() == expected.to_frame().filter(measure="AP")["p"].to_list()
     assert compare(scores, "AP").to_frame().equals(expected.to_frame().filter(measure="AP"))
+
+
+def test_runs_of_another_collection():
+    """They are not called alike: nothing was compared."""
+    with pytest.warns(gf.GainfulWarning, match="return no document that has a judgment"):
+        found = gf.compare({"1": {"a": 1}, "2": {"b": 1}}, {n: {"1": ["x"], "2": ["y"]} for n in "pq"}, "AP")
+    assert found.verdict() == "There is nothing to compare: no run returns any document that is judged."

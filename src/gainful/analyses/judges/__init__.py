@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Gaps
-from gainful.errors import check_finite, check_share
+from gainful.errors import GainfulError, check_finite, check_share, setting
 from gainful.stats.choices import Correction
 from gainful.verbs.source import DEFAULT_MEASURES, Measures, Options, check_options
 
@@ -96,6 +96,8 @@ def judges(
     from gainful.measures import parse_measures
 
     check_options(options)
+    if measures and isinstance(runs, list | tuple) and not runs:
+        raise GainfulError(f"{setting('measures')}: expected {setting('runs')} with it, what is to be scored")
     check_finite("rel", rel)
     for name, value in {"alpha": alpha, "confidence": confidence, "p": p}.items():
         check_share(name, value)

@@ -153,6 +153,9 @@ class Judges(Result):
         runs = {found.judge: len(found.systems) for found in self.conclusions}
         if runs:
             number = next(iter(runs.values()))
+            if number > tables.MOST:
+                text = f"Of each judge and measure, {tables.MOST} of {number} runs are printed: JSON has them all."
+                notes.append(Note("rows-not-printed", "", text))
             level = self.settings["confidence"]
             text = (
                 f"Bias is told run by run: of {plural(number, 'run')} without any, about {number * (1 - level):.2g} "
@@ -219,7 +222,9 @@ def _on_bias(found: Conclusion) -> str:
         return "No run is shown to be favoured."
     told = [f"favours {listed(high, _NAMED)}"] if high else []
     told += [f"disfavours {listed(low, _NAMED)}"] if low else []
-    return f"Relative to all runs, it {' and '.join(told)}."
+    shift = float((found.means[1] - found.means[0]).mean())
+    way = "higher" if shift > 0.0 else "lower"
+    return f"It scores all runs {way} by {abs(shift):.4f} on average; relative to that, it {' and '.join(told)}."
 
 
 def _on_empty(missing: int, conclusions: Sequence[Conclusion]) -> Note | None:

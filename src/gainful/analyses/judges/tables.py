@@ -26,7 +26,7 @@ _TITLES = {
     "specificity": "specificity",
 }
 # Rows of a table that is printed: the rest is in the full one.
-_MOST = 10
+MOST = 10
 
 
 def agreement(found: Judges) -> Table:
@@ -113,12 +113,15 @@ def bias(found: Judges, *, brief: bool = False) -> Table:
         columns |= {"low": one.bias_low, "high": one.bias_high, "rank": one.ranks[0], "other_rank": one.ranks[1]}
         order = np.argsort(-np.abs(one.bias), kind="stable")
         frame = pl.DataFrame({"judge": one.judge, "measure": one.measure, **columns})[order]
-        frames.append(frame.head(_MOST) if brief else frame)
+        frames.append(frame.head(MOST) if brief else frame)
     headers: dict[str, Any] = {"judge": "judge", "measure": "measure", "run": "run"}
     headers |= {"mean": f"mean by {found.judges[0]}", "other_mean": "by judge", "bias": ("bias", "signed")}
     headers |= {"low": ("low", "signed"), "high": ("high", "signed"), "rank": ("rank", "level")}
     headers |= {"other_rank": ("rank by judge", "level")}
-    title = "How much more a judge raises a run than it raises all runs, those with the largest bias first:"
+    title = (
+        "Bias, relative to all runs: by how much a judge changes the mean of a run, less what it changes the means of "
+        "all runs by on average; the largest first:"
+    )
     return Table.of("bias", pl.concat(frames), headers, title=title)
 
 
@@ -161,7 +164,7 @@ def predicted(found: Judges, *, brief: bool = False) -> Table:
             names = [one.systems[at] for at in first], [one.systems[at] for at in second]
             parts.append(_estimates(one, *names, one.differences))
         frame = pl.concat(parts)
-        frames.append(frame.sort("mean", descending=True).head(_MOST) if brief else frame)
+        frames.append(frame.sort("mean", descending=True).head(MOST) if brief else frame)
     headers: dict[str, Any] = {"judge": "judge", "measure": "measure", "run": "run"}
     headers |= {} if brief else {"minus": "minus"}
     headers |= {"mean": "mean", "low": "low", "high": "high", "weight": "weight", "mean_alone": "good topics alone"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ from gainful import _polars as pl
 from gainful.analyses.pool import PoolOptions
 from gainful.analyses.pool.result import PoolPlan
 from gainful.analyses.pool.sample import sampled
+from gainful.data.align import SETTINGS, stray_notes
 from gainful.data.columns import each_once
+from gainful.data.notes import failure_notes
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, UnreadRun, check_name
-from gainful.errors import DataError
+from gainful.errors import DataError, setting
 from gainful.io.corpus import texts_of
 from gainful.io.metadata import teams_of, word_of
 from gainful.io.read import iterate_runs, read_qrels
@@ -40,9 +42,11 @@ def planned(
     before = _labels(qrels, options)
     labels = _merged(before, _labels(given["judged"], options))
     runs = selected(runs, options)
-    read, failed = _read(runs, keep_going=options.get("keep_going", False))
+    read, noticed = _read(runs, before, keep_going=options.get("keep_going", False))
     # By what was judged before: judgments that come back for some topics must not change the sample.
     chosen = _topics(read, before, given["topics"])
+    pooled = set(chosen)
+    ignored = tuple(dict.fromkeys(topic for run in read for topic in run.topics if topic not in pooled))
     deepest = max(given["depth"], *given["depths"], *given["strata"])
     ranked = pl.concat([_first(run, deepest, chosen, options) for run in read])
     members = _contributors([run.name for run in read], given["teams"], runs)
@@ -62,10 +66,11 @@ def planned(
         function,
         {**given, "measures": measures, "teams": word_of(given["teams"]), "judged": word_of(given["judged"])},
         data=f"{plural(len(read), 'run')}, {plural(len(chosen), 'topic')}",
-        notes=tuple(_failures(failed)),
+        notes=tuple(noticed),
     )
     return PoolPlan(
         topics=len(chosen),
+        ignored=ignored,
         costs=_costs(entries, given["depths"], len(chosen), given["rel"]),
         contributors=_contributions(places, entries, given["depth"]),
         to_judge=listed if given["docs"] is None else texts_of(listed, Path(given["docs"])),
@@ -77,23 +82,25 @@ def planned(
     )
 
 
-def _read(runs: Any, *, keep_going: bool) -> tuple[list[Run], list[tuple[str, str]]]:
-    """The runs, and what could not be read."""
+def _read(runs: Any, labels: pl.DataFrame, *, keep_going: bool) -> tuple[list[Run], list[Note]]:
+    """The runs, and what could not be read or is none; settings may look like a run that has no judged topic."""
     found: dict[str, Run] = {}
-    failed = []
+    failed: list[tuple[str, str]] = []
+    strays: list[tuple[str, str]] = []
+    judged = set(labels["query_id"])
     for run in iterate_runs(runs, keep_going=keep_going):
         if isinstance(run, UnreadRun):
-            failed += [(run.source, run.reason)] if run.is_run else []
+            (failed if run.is_run else strays).append((run.source, run.reason))
+            continue
+        whole = run if isinstance(run, Run) else run.read()
+        if whole.doubtful and judged and judged.isdisjoint(whole.topics):
+            strays.append((whole.source or whole.name, SETTINGS))
             continue
         check_name(run.name, found)
-        found[run.name] = run if isinstance(run, Run) else run.read()
+        found[run.name] = whole
     if not found:
         raise DataError(failed[0][1] if failed else "expected at least one run, got none")
-    return list(found.values()), failed
-
-
-def _failures(failed: Iterable[tuple[str, str]]) -> list[Note]:
-    return [Note("failed", source, reason, warn=True) for source, reason in failed]
+    return list(found.values()), [*failure_notes(failed), *stray_notes(strays)]
 
 
 def _labels(source: Any, options: PoolOptions) -> pl.DataFrame:
@@ -119,7 +126,9 @@ def _topics(runs: Sequence[Run], labels: pl.DataFrame, which: str) -> list[str]:
     chosen = [topic for topic in judged if topic in seen]
     if which == "judged" and judged:
         if not chosen:
-            raise DataError("expected runs with topics that have judgments, got none: use topics='all' to pool others")
+            raise DataError(
+                f"expected runs with topics that have judgments, got none: {setting('topics', 'all')} pools others"
+            )
         return chosen
     return [*chosen, *(topic for topic in seen if topic not in set(judged))]
 

@@ -11,12 +11,15 @@ from gainful import _polars as pl
 from gainful.analyses.pool.sample import JUDGED
 from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled, tips
 from gainful.data.qrels import Qrels
+from gainful.errors import setting
 from gainful.io.write import write_list
 from gainful.results import Chart, Note, Result, Settings, listed, percent, plural
 from gainful.tables import Table
 
 # Runs and teams that are printed.
 _MOST = 10
+# Topics that a note names.
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -27,6 +30,8 @@ class PoolPlan(Result):
     ----------
     topics
         How many topics are pooled.
+    ignored
+        The topics of the runs that are not, having no judgment at all.
     costs
         One row per depth: documents in the pool, judged, still to judge, per topic and at most for one; and the share
         of relevant ones among the judged documents that enter since the depth before.
@@ -49,6 +54,7 @@ class PoolPlan(Result):
     """
 
     topics: int
+    ignored: tuple[str, ...]
     costs: pl.DataFrame
     contributors: pl.DataFrame
     to_judge: pl.DataFrame
@@ -62,7 +68,8 @@ class PoolPlan(Result):
         """What is to judge, per topic; and how far that could change a run."""
         number = self.to_judge.height
         if not number:
-            return f"Nothing is left to judge{self._where()}."
+            among = f" in the {plural(self.topics, 'topic')} with judgments" if self.ignored else ""
+            return f"Nothing is left to judge{among}{self._where()}."
         each = "" if self.settings["more"] is not None else f", {number / self.topics:.3g} per topic"
         text = f"Judging {self._what()} needs {number:,} more {'judgment' if number == 1 else 'judgments'}{each}."
         if self.effects is None:
@@ -129,10 +136,21 @@ class PoolPlan(Result):
         return tuple(table.head(_MOST) if table.name == "effects" else table for table in shown)
 
     def _notes(self) -> tuple[Note, ...]:
+        notes = []
+        if self.ignored:
+            have = "has" if len(self.ignored) == 1 else "have"
+            text = (
+                f"{plural(len(self.ignored), 'topic')} of the runs {have} no judgments and {have} no part in this: "
+                f"{listed(list(self.ignored), _NAMED)}. {setting('topics', 'all')} pools all topics."
+            )
+            notes.append(Note("topics-not-pooled", self.ignored[0], text, warn=True))
+        if self.effects is not None and self.effects.height > _MOST:
+            text = f"{_MOST} of {self.effects.height} rows are printed, those that could rise most: JSON has them all."
+            notes.append(Note("rows-not-printed", "", text))
         if self.sample is None:
-            return ()
+            return tuple(notes)
         text = "Scores from a sample are estimates: use statAP, xinfAP or infNDCG, which know how it was drawn."
-        notes = [Note("sample", "", text)]
+        notes.append(Note("sample", "", text))
         if self.to_judge.height and self.sample.filter(pl.col("stratum") != JUDGED)["relevance"].count():
             text = (
                 f"{plural(self.to_judge.height, 'drawn document')} without a judgment yet: estimates take them for not "

@@ -128,8 +128,12 @@ class MeasureReliability:
                 "no-variance",
                 self.measure,
                 f"By {self.measure}, {self._why_none()}: with these variances, no number of topics makes their scores "
-                "reliable.",
+                f"reliable{self._unless()}.",
             )
+
+    def _unless(self) -> str:
+        """What the interval of Φ leaves open where the estimate is 0."""
+        return "; if Φ is at the upper end of its interval, some number does" if self.ratios["phi"].high > 0.0 else ""
 
     def _why_none(self) -> str:
         return "all runs have the same scores" if not self.mean_squares.rest else "the runs cannot be told apart"

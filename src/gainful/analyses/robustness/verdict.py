@@ -13,13 +13,15 @@ from gainful.analyses.robustness.decisions import Decisions
 from gainful.analyses.robustness.depletion import LEAST_NONRELEVANT, LEAST_RELEVANT
 from gainful.analyses.robustness.judged import ENOUGH
 from gainful.data.rankings import FloatArray
-from gainful.results import Note, listed, percent
+from gainful.results import Note, listed, percent, plural
 
 if TYPE_CHECKING:
     from gainful.analyses.robustness.result import Robustness
 
 # Two orders of runs are alike if their τ is above this.
 KEPT = 0.9
+# With fewer topics, an order is easily kept.
+_FEW = 5
 _NO_ORDER = "There is no order that the runs could keep: by every measure they score the same, or one has no score."
 _LEVELS = {
     "leave-one-out": "Each run is scored without the judgments of documents that {} alone has among the first ones; a "
@@ -119,6 +121,10 @@ def _lost(found: Robustness) -> str:
 def notes(found: Robustness) -> Iterator[Note]:
     """No order to keep, nothing to decide, weights without effect; how to read the table."""
     alpha = found.settings["alpha"]
+    topics = len(found.scored.topics)
+    if topics < _FEW:
+        text = f"{plural(len(found.systems), 'run')} on {plural(topics, 'topic')}"
+        yield Note("few-topics", "", f"{text} say little of the order of others: it may be kept here by chance.")
     for measure, full, cells in zip(found.measures, found.full, found.decisions, strict=True):
         if np.isnan(full).any() or np.ptp(tidy(full)) == 0:
             why = "some run has no score" if np.isnan(full).any() else "all runs score the same"

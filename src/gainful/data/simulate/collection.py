@@ -37,6 +37,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.data.simulate.tracks import DEFAULT, LABEL_SHARES, TRACKS, Behaviour, Track
 from gainful.errors import GainfulError, check_choice
+from gainful.results import plural
 
 # Candidates per topic: this many times the depth, and never fewer than for a depth of 1,000.
 CANDIDATES_PER_RANK = 5
@@ -119,14 +120,20 @@ class Collection:
         Simulated figures are means over seeds: one collection varies around them.
         """
         like = self.settings.get("like")
-        return () if like is None else TRACKS[like].likeness()  # type: ignore[index]
+        if like is None:
+            return ()
+        track: Track = TRACKS[like]  # type: ignore[index]
+        usual, here = (track.topics, track.systems), (self.settings["topics"], self.settings["systems"])
+        other = f"These are figures of {usual[0]} topics and {usual[1]} runs; here are {here[0]} and {here[1]}."
+        return (*track.likeness(), *(() if here == usual else (other,)))
 
     def __str__(self) -> str:
         s, shares = self.settings, self.label_shares()
         relevant = sum(share for label, share in shares.items() if label > 0)
         like = f"like {s['like']}, " if "like" in s else ""
+        sizes = f"{plural(int(s['topics']), 'topic')}, {plural(len(self.runs), 'run')}"
         return (
-            f"Collection({s['topics']} topics, {s['systems']} runs, {len(self.qrels)} judgments: "
+            f"Collection({sizes}, {plural(len(self.qrels), 'judgment')}: "
             f"{relevant:.1%} relevant, {shares[-2]:.1%} spam; {like}seed {s['seed']})"
         )
 

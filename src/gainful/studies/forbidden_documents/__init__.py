@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.ltrf.settings import SHARED_LOSSES, Loss, Settings
+from gainful.verbs.source import RunOptions
 
 if TYPE_CHECKING:
     from gainful.studies.result import Study
@@ -25,6 +26,7 @@ def forbidden_documents(
     losses: Sequence[Loss] = SHARED_LOSSES,
     seed: int = 0,
     settings: Settings = Settings(),
+    **options: Unpack[RunOptions],
 ) -> Study:
     """Find out which nDCG to trust if documents must be filtered out, and which loss learns to filter.
 
@@ -61,6 +63,8 @@ def forbidden_documents(
         Where the random numbers start, those of the simulated collection too.
     settings
         How to train: learning rate, epochs and so on.
+    **options
+        See `RunOptions`: which files runs are read from, and what is done about those that cannot be.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def forbidden_documents(
     given = Given.of(forbidden_documents, locals(), data="", policies=Policies(unjudged="condensed"))
     # Before any long work, should there be no such file.
     pairs = None if examples is None else read_examples(examples)
-    loaded = load_collections(collections, given, runs_needed=False, like=("web2011", "web2012"))
+    loaded = load_collections(collections, given, options, runs_needed=False, like=("web2011", "web2012"))
     found = [find(one, given) for one in track(loaded, len(loaded), "Setting measures against each other")]
     learnt = None if pairs is None else learn(pairs, given)
     exhibits = list(exhibits_of(found, given, learnt))

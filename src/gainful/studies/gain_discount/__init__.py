@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
+
+from gainful.verbs.source import RunOptions
 
 if TYPE_CHECKING:
     from gainful.studies.result import Study
@@ -21,6 +23,7 @@ def gain_discount(
     splits: int = 5,
     resamples: int = 1000,
     seed: int = 0,
+    **options: Unpack[RunOptions],
 ) -> Study:
     """Find out which gain and discount make nDCG most reliable, and how far the usual ones are from that.
 
@@ -49,6 +52,8 @@ def gain_discount(
         How many bootstrap samples, for Figure 9.
     seed
         Where the random numbers start, those of the simulated collection too.
+    **options
+        See `RunOptions`: which files runs are read from, and what is done about those that cannot be.
 
     Returns
     -------
@@ -90,7 +95,7 @@ def gain_discount(
     check_share("phi", phi)
     check_resamples(resamples)
     settings = Settings.of(gain_discount, locals(), data="", policies=Policies())
-    loaded = load_collections(collections, settings)
+    loaded = load_collections(collections, settings, options)
     found = find(loaded, settings)
     made = exhibits_of(found, settings)
     exhibits = [exhibit for exhibit in made if not exhibit.frame.is_empty()]

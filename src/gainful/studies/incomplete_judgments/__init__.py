@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
+
+from gainful.verbs.source import RunOptions
 
 if TYPE_CHECKING:
     from gainful.studies.result import Study
@@ -20,6 +22,7 @@ def incomplete_judgments(
     alpha: float = 0.05,
     least_returned: float = 0.95,
     seed: int = 0,
+    **options: Unpack[RunOptions],
 ) -> Study:
     """Find out which of bpref, infAP and nDCG suffers least from incomplete judgments, binary and graded.
 
@@ -46,6 +49,8 @@ def incomplete_judgments(
         Runs that returned less than this share of the documents that they could have returned are left out; 0 for none.
     seed
         Where the random numbers start, those of the simulated collection too.
+    **options
+        See `RunOptions`: which files runs are read from, and what is done about those that cannot be.
 
     Returns
     -------
@@ -89,7 +94,7 @@ def incomplete_judgments(
         raise GainfulError(f"least_returned: expected a share from 0 to 1, got {least_returned}")
     rel, weights = float(rel), tuple(map(float, weights))
     settings = Settings.of(incomplete_judgments, locals(), data="", policies=Policies())
-    found = [find(one, settings) for one in load_collections(collections, settings)]
+    found = [find(one, settings) for one in load_collections(collections, settings, options)]
     exhibits = list(exhibits_of(found, rel))
     absent = absences({one.name: one.lacking for one in found}, exhibits)
     said = (finding for one in found for finding in findings(one))

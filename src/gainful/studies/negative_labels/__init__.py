@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
+
+from gainful.verbs.source import RunOptions
 
 if TYPE_CHECKING:
     from gainful.studies.result import Study
@@ -18,6 +20,7 @@ def negative_labels(
     fuzziness: float = 0.05,
     resamples: int = 1000,
     seed: int = 0,
+    **options: Unpack[RunOptions],
 ) -> Study:
     """Find out what negative labels do to nDCG: bounds, order of runs, reliability, stability, sensitivity.
 
@@ -41,6 +44,8 @@ def negative_labels(
         How many bootstrap samples, for Figure 2f.
     seed
         Where the random numbers start, those of the simulated collection too.
+    **options
+        See `RunOptions`: which files runs are read from, and what is done about those that cannot be.
 
     Returns
     -------
@@ -77,7 +82,7 @@ def negative_labels(
     check_count("draws", draws, least=2, why=", for one draw contradicts no other")
     check_resamples(resamples)
     settings = Settings.of(negative_labels, locals(), data="", policies=Policies())
-    loaded = load_collections(collections, settings, runs_needed=False, like=("web2011", "web2012"))
+    loaded = load_collections(collections, settings, options, runs_needed=False, like=("web2011", "web2012"))
     found = [find(one, settings) for one in loaded]
     exhibits = list(exhibits_of(found))
     absent = absences({one.name: one.lacking for one in found}, exhibits)

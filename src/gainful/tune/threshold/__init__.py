@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
-from gainful.data.policies import Columns, Duplicates, Missing, Unjudged
+from gainful.data.policies import Duplicates, Missing, Unjudged
 from gainful.errors import check_choice
+from gainful.verbs.source import RunOptions
 
 if TYPE_CHECKING:
     from gainful.data.run import Run
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from gainful.tune.threshold.tradeoff import ThresholdCurve
 
 
-class ThresholdOptions(TypedDict, total=False):
-    """How judgments and a run are joined.
+class ThresholdOptions(RunOptions, total=False):
+    """How judgments and a run are joined, and which file it is in.
 
     Parameters
     ----------
+    keep_going, include, exclude, recursive, columns, ignore_identical_ids
+        See `RunOptions`.
     ties
         Documents with equal scores: trec (by document id, as trec_eval) or order (as in the run). They are kept or
         filtered together.
@@ -27,8 +30,6 @@ class ThresholdOptions(TypedDict, total=False):
         See `Policies`.
     degenerate
         Where the measure is undefined: zero, one or skip.
-    columns
-        See `FileOptions`.
     """
 
     ties: Literal["trec", "order"]
@@ -36,7 +37,6 @@ class ThresholdOptions(TypedDict, total=False):
     missing: Missing
     degenerate: Literal["zero", "one", "skip"]
     duplicates: Duplicates
-    columns: Columns
 
 
 def fit(
@@ -144,6 +144,7 @@ def apply(
     threshold: float | None = None,
     filter_run: Any = None,
     duplicates: Duplicates | None = None,
+    **options: Unpack[RunOptions],
 ) -> Run:
     """Cut a run: keep the documents whose score reaches a threshold.
 
@@ -159,6 +160,8 @@ def apply(
         A run with other scores for the same documents, to filter by.
     duplicates
         A document twice in a topic: error or first; if not given, as when the threshold was fitted, and else error.
+    **options
+        See `RunOptions`: which file the run is in.
 
     Returns
     -------
@@ -181,16 +184,21 @@ def apply(
     from gainful.data.run import Run
     from gainful.io.read import read_run
     from gainful.tune.threshold.documents import filter_scores
-    from gainful.tune.threshold.saved import chosen_threshold, each_once
+    from gainful.tune.threshold.saved import check_same_run, chosen_threshold, each_once
+    from gainful.verbs.source import check_options, one_run
 
-    value, found_under = chosen_threshold(cut, threshold, filtered=filter_run is not None)
+    check_options(options, RunOptions)
+
+    value, found_under, fitted = chosen_threshold(cut, threshold, filtered=filter_run is not None)
     if duplicates is not None:
         check_choice("duplicates", duplicates, get_args(Duplicates))
-    whole = read_run(run)
+    whole = one_run(run, options)
     frame = each_once(whole, duplicates or found_under)
-    score = frame["score"].to_numpy()
+    score, scored = frame["score"].to_numpy(), whole
     if filter_run is not None:
-        score = filter_scores(frame, whole.name, read_run(filter_run))
+        scored = read_run(filter_run)
+        score = filter_scores(frame, whole.name, scored)
+    check_same_run(fitted, scored)
     return Run(frame.filter(pl.Series(score >= value)), whole.name)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gainful.data.notes import notes_of
+from gainful.data.notes import failure_notes, notes_of
 from gainful.data.policies import Policies
-from gainful.data.rankings import Rankings
+from gainful.data.rankings import FloatArray, Rankings
 from gainful.errors import DataError, GainfulError, MeasureError, check_count, check_share, is_number, setting
 from gainful.io.read import read_run
 from gainful.measures import Measure, parse_measure
 from gainful.measures.gains import gains
-from gainful.results import Settings, plural
+from gainful.results import Note, Settings, plural
 from gainful.stats.resample import check_resamples
 from gainful.tune.threshold import ThresholdOptions
 from gainful.tune.threshold.choose import Rule, bootstrap, cross_validate, order_interval
@@ -45,7 +45,8 @@ class SweptRun:
         """What repeats a result of `function`, which was called with `given`."""
         known = {**given, "measure": str(self.measure), "filter_run": self.filter_run}
         data = f"{self.run}, {plural(int(self.found.topics.sum()), 'topic')}"
-        notes = notes_of(self.documents.rankings)
+        rankings = self.documents.rankings
+        notes = (*failure_notes(rankings.failed), *notes_of(rankings), *_ranks(self.documents.thresholds, self.run))
         settings = Settings.of(function, known, data=data, policies=self.policies, notes=notes)
         return replace(settings, name=f"threshold {function.__name__}")
 
@@ -136,6 +137,14 @@ class SweptRun:
         allowed = int(np.flatnonzero(risk.allowed(everyone, numbers)[0])[-1])  # the loss never falls
         estimate = risk.estimate(everyone, numbers)[0, number]
         return float(self.documents.threshold(np.array(allowed))), float(estimate)
+
+
+def _ranks(thresholds: FloatArray, run: str) -> list[Note]:
+    """Who gives no scores is taken at his ranks: -1 for the first document, -2 for the second."""
+    if len(thresholds) < 2 or not np.array_equal(thresholds, -np.arange(1.0, len(thresholds) + 1.0)):
+        return []
+    text = f"Run {run!r} has ranks, but no scores: from score -3, say, the first 3 documents of each topic are kept."
+    return [Note("ranks-as-scores", run, text)]
 
 
 def sweep_run(

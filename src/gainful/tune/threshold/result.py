@@ -10,10 +10,10 @@ from typing import Any
 
 from gainful import _polars as pl
 from gainful.io.atomic import write_atomically
-from gainful.results import Chart, Note, Result, Settings
+from gainful.results import Chart, Note, Result, Settings, plural
 from gainful.tables import Table
 from gainful.tune.threshold.choose import HeldOut
-from gainful.tune.threshold.risk import CLOSE
+from gainful.tune.threshold.risk import CLOSE, smallest_risk
 from gainful.tune.threshold.tradeoff import ThresholdCurve
 
 KIND = "gainful threshold"
@@ -66,7 +66,9 @@ class Threshold(Result):
         advice = self.curve.advice(
             self.number,
             limits=" within the limits" if limited else "",
-            interval=f" ({100 * self.settings['confidence']:.4g}% interval {low:.6g} to {high:.6g})",
+            interval=""
+            if self.curve.topics == 1  # nothing to resample
+            else f" ({100 * self.settings['confidence']:.4g}% interval {low:.6g} to {high:.6g})",
         )
         doubt = f" It is not shown to improve {self.curve.measure} on other topics." if self._in_doubt() else ""
         return f"{advice}{doubt} {self._expectation()}"
@@ -111,7 +113,12 @@ class Threshold(Result):
             "condensed": "documents without a judgment are taken out first, and it says nothing about lists that "
             "show them",
         }[self.settings.policies.unjudged]
-        return f"{promise} (estimate here {estimate:.4f}, from {self.curve.topics} topics); {unknown}."
+        topics = self.curve.topics
+        return (
+            f"{promise}. The share to expect on one more topic is estimated as {estimate:.4f}: the mean of the "
+            f"{plural(topics, 'topic')} here and of one that has nothing but forbidden documents; no risk below "
+            f"{smallest_risk(topics, sure)} can be guaranteed from so many. In all this, {unknown}."
+        )
 
     def tables(self) -> tuple[Table, ...]:
         """What is shown without a threshold, with this one, and where nothing is kept; then how sure the gain is."""
@@ -119,15 +126,16 @@ class Threshold(Result):
         kept = {"everything": len(curve) - 1, "from the threshold": self.number, "nothing": 0}
         outcome = [{"kept": kind, "threshold": float(curve.thresholds[at]), **self.at(at)} for kind, at in kept.items()]
         headers = {"kept": "kept", "threshold": ("from score", "number"), **{name: name for name in measured}}
-        gains = [("on these topics", self.gain, *self.gain_interval)]
+        ends = self.gain_interval if curve.topics > 1 else (math.nan, math.nan)
+        gains = [("on these topics", self.gain, *ends)]
         if (out := self.held_out) is not None:
             gains.append(("held out", out.gain, out.gain_low, out.gain_high))
         share = f"{self.settings['confidence']:.4g}"
-        ends = {end: (f"{end} ({share})", "signed") for end in ("low", "high")}
+        headed = {end: (f"{end} ({share})", "signed") for end in ("low", "high")}
         return Table.of("outcome", pl.DataFrame(outcome), headers), Table.of(
             "gains",
             pl.DataFrame(gains, ["topics", "gain", "low", "high"], orient="row"),
-            {"topics": f"gain in {curve.measure}", "gain": ("gain", "signed"), **ends},
+            {"topics": f"gain in {curve.measure}", "gain": ("gain", "signed"), **headed},
         )
 
     def compact(self) -> tuple[Table, ...]:

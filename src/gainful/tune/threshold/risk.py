@@ -66,10 +66,17 @@ def check_enough(most: float, confidence: float | None, topics: int, *, are: str
     needed = math.ceil(1.0 / (most + CLOSE) - 1.0) if confidence is None else topics_needed(most, confidence)
     if topics < needed:
         sure = "" if confidence is None else f" with confidence {confidence:g}"
+        smallest = f"; the smallest risk that {topics} can guarantee is {smallest_risk(topics, confidence)}"
         raise GainfulError(
-            f"risk={most:g} cannot be guaranteed{sure} from {topics} {are}, whatever the threshold: it takes "
-            f"{needed}{more.format(2 * needed)}"
+            f"{setting('risk', most)} cannot be guaranteed{sure} from {topics} {are}, whatever the threshold: it takes "
+            f"{needed}{more.format(2 * needed) or smallest}"
         )
+
+
+def smallest_risk(topics: int, confidence: float | None) -> str:
+    """The smallest risk that so many topics can guarantee, rounded up: that of topics without a forbidden document."""
+    least = 1.0 / (topics + 1.0) if confidence is None else 1.0 - (1.0 - confidence) ** (1.0 / topics)
+    return f"{math.ceil(least * 1e4) / 1e4:.4f}"
 
 
 def check_forbidden(name: str, number: int, more: str = "") -> None:

@@ -11,32 +11,46 @@ from gainful.data.policies import Duplicates
 from gainful.data.run import Run
 from gainful.errors import DataError, DuplicateError, GainfulError, setting
 from gainful.measures.grammar import read_json, shortened
+from gainful.results import Note, warn
 from gainful.tune.threshold.result import KIND, Threshold
 
 
 def chosen_threshold(
     cut: Threshold | str | os.PathLike[str] | None, threshold: float | None, *, filtered: bool
-) -> tuple[float, Duplicates]:
-    """The threshold, and what was done about duplicates when it was found; `filtered`: a filter run is given."""
+) -> tuple[float, Duplicates, str | None]:
+    """The threshold, what was done about duplicates when it was found, and the run whose scores it is for, if known.
+
+    `filtered`: a filter run is given.
+    """
     if (cut is None) == (threshold is None):
         got = "neither" if cut is None else "both"
         raise GainfulError(f"expected either {setting('cut')} or {setting('threshold')}, got {got}")
     if threshold is not None:
         if math.isnan(threshold):
             raise GainfulError("threshold: expected a number, got nan")
-        return float(threshold), "error"
+        return float(threshold), "error", None
     duplicates: Duplicates
     if isinstance(cut, Threshold):
         value, filter_run, duplicates = cut.threshold, cut.curve.filter_run, cut.settings.policies.duplicates
+        run: str | None = cut.curve.run
     elif isinstance(cut, str | os.PathLike):
-        value, filter_run, duplicates = _read(os.fspath(cut))
+        value, run, filter_run, duplicates = _read(os.fspath(cut))
     else:
         raise GainfulError(f"cut: expected what threshold.fit returned, or its file, got {type(cut).__name__}")
     if filter_run is not None and not filtered:
         raise GainfulError(f"the threshold is for the scores of filter run {filter_run!r}: give a filter run here, too")
     if filter_run is None and filtered:
         raise GainfulError("the threshold is for the scores of the run itself: give no filter run")
-    return value, duplicates
+    return value, duplicates, run if filter_run is None else filter_run
+
+
+def check_same_run(fitted: str | None, scored: Run) -> None:
+    """Warn of a threshold that was found on the scores of another run: they may be on another scale."""
+    if fitted is not None and fitted != scored.name:
+        text = (
+            f"The threshold was fitted on scores of run {fitted!r}; those of {scored.name!r} may be on another scale."
+        )
+        warn([Note("other-run", scored.name, text, warn=True)])
 
 
 def each_once(run: Run, duplicates: Duplicates) -> pl.DataFrame:
@@ -50,8 +64,8 @@ def each_once(run: Run, duplicates: Duplicates) -> pl.DataFrame:
     return run.frame.filter(first)
 
 
-def _read(path: str) -> tuple[float, str | None, Duplicates]:
-    """The threshold, the run whose scores it is for if not the run's own, and the policy about duplicates."""
+def _read(path: str) -> tuple[float, str | None, str | None, Duplicates]:
+    """The threshold, the run, that whose scores it is for if not its own, and the policy about duplicates."""
     wanted = "expected a threshold as 'gainful threshold fit --save' writes it"
     content = read_json(path, DataError, "a threshold")
     if not isinstance(content, dict) or content.get("kind") != KIND:
@@ -67,7 +81,8 @@ def _read(path: str) -> tuple[float, str | None, Duplicates]:
         duplicates = duplicates.get(key) if isinstance(duplicates, dict) else None
     if duplicates not in get_args(Duplicates):
         raise DataError(f"{path}: expected error or first as duplicates of its policies, got {shortened(duplicates)}")
-    return number, filter_run, "first" if duplicates == "first" else "error"
+    run = content.get("run")
+    return number, run if isinstance(run, str) else None, filter_run, "first" if duplicates == "first" else "error"
 
 
 def _as_float(value: object) -> float:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 DIGITS = 8
 # Of fewer topics, winning them all is no news: a sign test has p = 2/2⁴ at best.
 FEW_TOPICS = 5
+# Notes of runs that have nothing in common with the judgments.
+_NOTHING = ("no-topic-matches", "no-document-matches")
 # More sentences are not read.
 _MOST_MEASURES, _MOST_PAIRS = 4, 5
 _TESTS: dict[Test, str] = {
@@ -41,6 +43,9 @@ _CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hoc
 
 def sentences(found: Comparison) -> Iterator[str]:
     """Per measure who is better, and by which test that is significant."""
+    if any(note.code in _NOTHING for note in found.settings.notes) and not any(o.values.any() for o in found.contrasts):
+        yield "There is nothing to compare: no run returns any document that is judged."
+        return
     directed = [one for one in found.contrasts if one.higher != "neither"] or list(found.contrasts)
     for one in directed[:_MOST_MEASURES]:
         if len(found.systems) == 2:
@@ -139,7 +144,8 @@ def _pair(found: Comparison, one: Contrasts) -> str:
     means = [one.mean[one.first[0]], one.mean[one.second[0]]]
     difference, ends = one.difference[0], [one.difference_low[0], one.difference_high[0]]
     if not one.wins[0] and not one.losses[0]:
-        return f"{_capital(names[0])} and {names[1]} have the same {one.measure} on all {len(one.topics)} topics."
+        topics = "the one topic" if len(one.topics) == 1 else f"all {len(one.topics)} topics"
+        return f"{_capital(names[0])} and {names[1]} have the same {one.measure} on {topics}."
     level = float(one.p_corrected[0])
     p = "p < 0.0001" if level < 0.00005 else f"p = {beside(level, one.alpha, 4)}"  # never 0, which no p-value is
     if not one.significant()[0]:
@@ -163,8 +169,8 @@ def _capital(name: str) -> str:
 def few_topics(found: Comparison) -> list[Note]:
     """Measures with too few topics."""
     few = [one for one in found.contrasts if len(one.topics) < FEW_TOPICS]
-    says = "{}: tests and intervals say little on {} topics."
-    return [Note("few-topics", one.measure, says.format(one.measure, len(one.topics))) for one in few]
+    says = "{}: tests and intervals say little on {}."
+    return [Note("few-topics", one.measure, says.format(one.measure, plural(len(one.topics), "topic"))) for one in few]
 
 
 def notes(found: Comparison) -> Iterator[Note]:
@@ -188,6 +194,11 @@ def notes(found: Comparison) -> Iterator[Note]:
             f"Places are intervals, at {100 * found.settings['confidence']:.6g}% confidence for each run by itself. A "
             "run whose place begins with 1 may be best: no other is shown to be better."
         )
+        if found.settings["correction"] != "none":
+            text += (
+                " To be shown worse than another run takes less than to be beaten by it: places compare one run with "
+                f"all others, corrected p-values all {plural(found.family(), 'pair')} of runs."
+            )
         yield Note("places", "", text)
     if found.settings["macro"]:
         yield Note("macro", "", "Means are means of the groups' means: every group counts the same.")

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from gainful.data.policies import Columns, Duplicates, Unjudged
+from gainful.data.policies import Duplicates, Unjudged
+from gainful.verbs.source import RunOptions
 
 if TYPE_CHECKING:
     from gainful.measures import Measure
     from gainful.verbs.explain.result import Explanation
 
 
-class ExplainOptions(TypedDict, total=False):
-    """How the ranking is made: see `Policies`, and for columns `FileOptions`."""
+class ExplainOptions(RunOptions, total=False):
+    """How the ranking is made, see `Policies`; and which file it is in, see `RunOptions`."""
 
     ties: Literal["trec", "order"]
     unjudged: Unjudged
     duplicates: Duplicates
-    columns: Columns
 
 
 def explain(

@@ -14,11 +14,11 @@ from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.data.run import Run
 from gainful.errors import DataError, PolicyError, did_you_mean, setting
-from gainful.io.read import read_qrels, read_run
+from gainful.io.read import read_qrels
 from gainful.measures import Measure
 from gainful.measures.contributions import Contributions, by_rank
 from gainful.verbs.explain import ExplainOptions
-from gainful.verbs.source import Options, policies_of, rankings_of
+from gainful.verbs.source import Options, one_run, policies_of, rankings_of
 
 
 def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tuple[Rankings, int]:
@@ -37,8 +37,7 @@ def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tu
             hint = did_you_mean(str(run), rankings.systems)
             raise DataError(f"expected one of the runs {some(rankings.systems)}, got {run!r}.{hint}")
         return rankings, rankings.systems.index(run) * len(rankings.topics) + rankings.topics.index(topic)
-    columns = options.get("columns")
-    every, returned = read_qrels(qrels, columns=columns), read_run(run, columns=columns)
+    every, returned = read_qrels(qrels, columns=options.get("columns")), one_run(run, options)
     judged = every.frame.filter(pl.col("query_id") == topic)
     frame = returned.frame.filter(pl.col("query_id") == topic)
     if not judged.height:
