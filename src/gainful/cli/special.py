@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gainful.cli.call import Call, bars, left_out, refuse_measures
+from gainful.cli.call import Call, bars, left_out
+from gainful.cli.collections import named_collections
 from gainful.cli.folders import refuse_if_occupied, write_collection
 from gainful.cli.output import (
     as_csv,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 WORSE = 3
 # Topics that `explain` lists, and those that a note names.
 _MOST_TOPICS, _NAMED = 20, 5
-# Endings of a file that say how it is written, not what it holds.
-_FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet", ".arrow", ".qrels")
 
 
 def evaluate(
@@ -300,7 +299,7 @@ def study(
         from gainful.pages.result import check_page_path
 
         check_page_path(page, "a page")
-    given = _collections(call.files, collection)
+    given = named_collections(call.files, collection)
     targets = [path for path in (call.shown["output"], call.shown["chart"], page) if path is not None]
     check_targets(targets, [path for pair in given.values() for path in pair if isinstance(path, str)])
     found = call.with_words(collections=given or None).result()
@@ -312,41 +311,6 @@ def study(
         write_atomically(page, study_page(found).encode())
         note(f"page: {page}")
     return left_out(found)
-
-
-def _collections(files: tuple[str, ...], named: tuple[str, ...]) -> dict[str, tuple[Any, Any]]:
-    """By name, the judgments and runs."""
-    found: dict[str, tuple[Any, Any]] = {}
-    if files:
-        refuse_measures(list(files[1:]))
-        found[_name(files[0])] = (files[0], list(files[1:]))
-    for text in named:
-        name, pair = _collection(text)
-        if name in found:
-            raise DataError(f"--collection {text}: there is a collection {name!r} already; give it another name")
-        found[name] = pair
-    return found
-
-
-def _collection(text: str) -> tuple[str, tuple[str, str | tuple[()]]]:
-    """NAME=QRELS:RUNS or NAME=QRELS; of several colons the first after which the judgments are a file."""
-    name, equals, rest = text.partition("=")
-    if not (name and equals and rest.strip(":")):
-        raise DataError(f"--collection {text}: expected NAME=QRELS:RUNS, such as web=qrels.txt:runs/, or NAME=QRELS")
-    places = [at for at, character in enumerate(rest) if character == ":" and 0 < at < len(rest) - 1]
-    if not places or os.path.exists(rest):
-        return name, (rest, ())
-    at = next((place for place in places if os.path.exists(rest[:place])), places[0])
-    return name, (rest[:at], rest[at + 1 :])
-
-
-def _name(path: str) -> str:
-    """What to call a collection after the file of its judgments: its name, or that of the folder of a qrels.txt."""
-    from gainful.io.compression import split_compression
-
-    base = split_compression(Path(path))[0]
-    name = base.stem if base.suffix.lower() in _FORMATS else base.name
-    return base.parent.name or name if name == "qrels" else name
 
 
 def apply(call: Call, *, output: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from gainful.data.metrics import flat
 from gainful.data.notes import failure_notes
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray
+from gainful.data.summary import FLOOR as FLOOR
+from gainful.data.summary import Summary as Summary
+from gainful.data.summary import summarise as summarise
 from gainful.errors import DataError, did_you_mean
 from gainful.results import Chart, Note, Result, Settings, listed, plural
 from gainful.tables import Kind, Table, number
 
-Summary = Literal["mean", "sum", "gmean"]
-# trec_eval's floor under a geometric mean: one topic of 0 must not decide it alone.
-FLOOR = 1e-5
 # The query_id under which tables keep the mean over topics.
 MEAN = "all"
 # More runs than this side by side do not fit a screen: then per-topic tables have one row per topic and run.
@@ -32,25 +32,6 @@ _IN_VERDICT, _NAMED = 4, 4
 _ACROSS = 4
 _FILLED = {"zero": "counts as 0", "one": "counts as 1", "nan": "is NaN", "skip": "is left out of the mean"}
 ScoreDict: TypeAlias = "dict[str, dict[str, dict[str, float]]]"
-
-
-def summarise(values: FloatArray, counted: BoolArray, summary: Summary) -> FloatArray:
-    """One number for the last axis (topics), over the cells that count; NaN where none does."""
-    number = counted.sum(axis=-1)
-    if summary == "gmean":
-        values = np.log(np.maximum(values, FLOOR))
-    cells = np.where(counted, values, 0.0)
-    with np.errstate(over="ignore"):
-        total = cells.sum(axis=-1)
-    if summary == "sum":
-        return np.where(number > 0, total, np.nan)
-    if np.isinf(total).any():  # the mean of numbers is one, even where their sum is none
-        scaled = np.ldexp(cells, -64).sum(axis=-1) / np.maximum(number, 1)
-        most = np.ldexp(np.finfo(np.float64).max, -64)
-        return np.where(number > 0, np.ldexp(np.clip(scaled, -most, most), 64), np.nan)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(number > 0, total / np.maximum(number, 1), np.nan)
-        return np.exp(mean) if summary == "gmean" else mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

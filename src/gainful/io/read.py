@@ -28,7 +28,7 @@ from gainful.io.objects import is_one_run, is_record, is_table, read_object
 from gainful.io.ranks import LOOKED_AT, rank_notes
 from gainful.io.remote import RemoteFile, is_url
 from gainful.io.sources import Found, Selection, default_names, find_files, find_remote_files, run_name
-from gainful.io.strays import is_doubtful, stray, stray_file
+from gainful.io.strays import is_doubtful, stray, stray_file, strays_among
 from gainful.io.text import QRELS, RUN, Layout
 
 AnyRun: TypeAlias = Run | RawRun | LargeRun | UnreadRun
@@ -250,23 +250,12 @@ def entries_of(source: object, selection: Selection = _ALL) -> list[Entry]:
         some = selection.include or selection.exclude
         raise DataError(f"{_NONE} that the patterns admit" if some else _NONE)
     layout = _layout(selection.columns)
-    # Who names several files may have let the shell find them: what is no run among them is left out as in a folder.
-    several = sum(name is None and isinstance(one, Found) for name, one in found) > 1
-    searched = [
-        isinstance(one, Found) and (one.searched or (several and isinstance(one.file, Path) and one.file.exists()))
-        for _, one in found
-    ]
     # What gives its rows but once can neither be sent elsewhere nor be read again.
     given = [
         (name, one.file if isinstance(one, Found) else list(one) if isinstance(one, Iterator) else one)
         for name, one in found
     ]
-    strays = [
-        stray_file(place.file, layout, named="no" if place.searched else "among others" if several else "only")
-        if isinstance(place, Found) and isinstance(place.file, Path)
-        else None
-        for _, place in found
-    ]
+    searched, strays = strays_among([one for _, one in found], layout, named=any(name for name, _ in found))
     if all(what is not None for what in strays):
         more = f"; none of the {len(given)} files is one" if len(given) > 1 else ""
         raise DataError(f"{given[0][1]}: expected a run, got {strays[0]}{more}")

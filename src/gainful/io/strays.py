@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path, PurePath
 
@@ -18,6 +19,7 @@ from gainful.io.dataset import is_dataset
 from gainful.io.files import ARROW_SUFFIXES, HEAD, SEPARATORS, detect
 from gainful.io.objects import is_record
 from gainful.io.remote import RemoteFile
+from gainful.io.sources import Found
 from gainful.io.tables import ARROW_FILE, ARROW_STREAM, PARQUET
 from gainful.io.text import BOM, QRELS, RUN, Layout, is_text
 
@@ -54,6 +56,26 @@ _SEPARATORS = bytes.maketrans(b",;|", b"   ")
 # How many lines have a say in what a text is, and the share of them that must look like those of a run.
 _LINES, _SHARE = 100, 0.25
 _FIELDS = range(5, 13)
+
+
+def strays_among(found: Sequence[object], layout: Layout, *, named: bool) -> tuple[list[bool], list[str | None]]:
+    """Of each source, whether it was found beside others; and what it is, if it is a file that is no run.
+
+    Who gives several files may have let the shell find them, so these count as found; not so with names for their runs.
+    """
+    files = [one if isinstance(one, Found) and isinstance(one.file, Path) else None for one in found]
+    several = not named and sum(one is not None for one in files) > 1
+    searched = [
+        isinstance(one, Found) and (one.searched or (several and isinstance(one.file, Path) and one.file.exists()))
+        for one in found
+    ]
+    known = [
+        None
+        if one is None
+        else stray_file(one.file, layout, named="no" if one.searched else "among others" if several else "only")  # type: ignore[arg-type]
+        for one in files
+    ]
+    return searched, known
 
 
 def stray_file(path: Path | RemoteFile, layout: Layout = RUN, *, named: str = "no") -> str | None:
