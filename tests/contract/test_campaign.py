@@ -20,7 +20,7 @@ FAULTS = (
     "appears twice in topic",
     ":1: expected text, got a NUL byte",
     "damaged gzip file",
-    ":1: expected 6 fields",
+    ":9: expected a number as score",
     "got an empty file",
 )
 
@@ -34,13 +34,14 @@ def broken(lines: list[bytes], fault: int) -> bytes:
         lines[4] = b" ".join([*fields[:4], b"nan", fields[5]])
     elif fault == 2:
         lines.insert(3, lines[2])
+    elif fault == 5:  # a decimal comma
+        fields = lines[8].split()
+        lines[8] = b" ".join([*fields[:4], b"0,75", fields[5]])
     whole = b"\n".join(lines) + b"\n"
     if fault == 3:
         return whole.decode().encode("utf-16")
     if fault == 4:
         return gzip.compress(whole)[:-1000]
-    if fault == 5:
-        return b"\n".join(b",".join(line.split()) for line in lines)
     return b"" if fault == 6 else whole
 
 

@@ -354,6 +354,15 @@ class TestInput:
         assert "k.json (settings, since none of its topics is judged)" in note.text
         assert "plot.png (a PNG image)" in note.text
 
+    def test_a_run_with_a_document_twice_is_left_out(self, tmp_path):
+        (tmp_path / "good.txt").write_text("1 Q0 a 1 2 x\n")
+        (tmp_path / "twice.txt").write_text("1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n")
+        found = gf.pool(QRELS, tmp_path, keep_going=True)
+        assert found.settings.data == "1 run, 1 topic"
+        assert found.notes()[0].text.startswith(f"{tmp_path}/twice.txt: run 'twice': document 'a' appears twice")
+        with pytest.raises(DuplicateError):
+            gf.pool(QRELS, tmp_path)
+
     def test_rows_that_are_not_printed_are_told(self):
         runs = {f"r{i}": {"1": ["a", f"n{i}"]} for i in range(11)}
         (note,) = gf.pool({"1": {"a": 1}}, runs, depth=2).notes()

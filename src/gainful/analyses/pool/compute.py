@@ -42,7 +42,7 @@ def planned(
     before = _labels(qrels, options)
     labels = _merged(before, _labels(given["judged"], options))
     runs = selected(runs, options)
-    read, noticed = _read(runs, before, keep_going=options.get("keep_going", False))
+    read, noticed = _read(runs, before, options)
     # By what was judged before: judgments that come back for some topics must not change the sample.
     chosen = _topics(read, before, given["topics"])
     pooled = set(chosen)
@@ -82,12 +82,12 @@ def planned(
     )
 
 
-def _read(runs: Any, labels: pl.DataFrame, *, keep_going: bool) -> tuple[list[Run], list[Note]]:
+def _read(runs: Any, labels: pl.DataFrame, options: PoolOptions) -> tuple[list[Run], list[Note]]:
     """The runs, and what could not be read or is none; settings may look like a run that has no judged topic."""
     found: dict[str, Run] = {}
     failed: list[tuple[str, str]] = []
     strays: list[tuple[str, str]] = []
-    judged = set(labels["query_id"])
+    judged, keep_going = set(labels["query_id"]), options.get("keep_going", False)
     for run in iterate_runs(runs, keep_going=keep_going):
         if isinstance(run, UnreadRun):
             (failed if run.is_run else strays).append((run.source, run.reason))
@@ -97,6 +97,13 @@ def _read(runs: Any, labels: pl.DataFrame, *, keep_going: bool) -> tuple[list[Ru
             strays.append((whole.source or whole.name, SETTINGS))
             continue
         check_name(run.name, found)
+        try:
+            each_once(whole.frame, options.get("duplicates", "error"), f"run {run.name!r}", "appears")
+        except DataError as error:
+            if not keep_going:
+                raise
+            failed.append((whole.source or run.name, str(error)))
+            continue
         found[run.name] = whole
     if not found:
         raise DataError(failed[0][1] if failed else "expected at least one run, got none")
