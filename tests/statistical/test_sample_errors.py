@@ -24,7 +24,7 @@ _found.loader.exec_module(bench)
 def printed(design: str, first: int) -> dict[str, list[float]]:
     """What the page shows: error, bias and τ, from this column on."""
     page = PAGE.read_text(encoding="utf-8").replace("−", "-")
-    section = page.split(f"| *{design}* |")[1].split("| *")[0]
+    section = page.split(f"| *{design}* |")[1].split("| *")[0].split("\n\n")[0]
     rows = {}
     for line in re.findall(r"^\| (\w.*) \|$", section, re.MULTILINE):
         name, *cells = (cell.strip() for cell in line.split("|"))

@@ -115,7 +115,7 @@ class Found:
 def load_collections(
     collections: Mapping[str, tuple[Any, Any]] | None,
     settings: Settings,
-    options: RunOptions,
+    options: RunOptions | None = None,
     *,
     runs_needed: bool = True,
     like: Sequence[Like] = (),
@@ -124,6 +124,7 @@ def load_collections(
 
     `runs_needed`: one without any run, ``(qrels, ())``, is refused. `like`: the tracks that simulated ones stand for.
     """
+    options = {} if options is None else options
     check_options(options, RunOptions)
     stands_for: dict[str, Like | None] = {}
     if collections is None:

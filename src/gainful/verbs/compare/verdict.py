@@ -194,7 +194,7 @@ def notes(found: Comparison) -> Iterator[Note]:
             f"Places are intervals, at {100 * found.settings['confidence']:.6g}% confidence for each run by itself. A "
             "run whose place begins with 1 may be best: no other is shown to be better."
         )
-        if found.settings["correction"] != "none":
+        if len(found.systems) > MOST_LETTERS and found.settings["correction"] != "none":
             text += (
                 " To be shown worse than another run takes less than to be beaten by it: places compare one run with "
                 f"all others, corrected p-values all {plural(found.family(), 'pair')} of runs."
