@@ -396,6 +396,47 @@ def rbp_residual(ranking, pool, *, cutoff, p, **_) -> Score:
     return 1 - (1 - p) * sum(p ** (i - 1) for i, x in enumerate(ranking[:cutoff], start=1) if is_judged(x))
 
 
+# Diversity, of one subtopic
+
+
+def novel(labels, rel, alpha, weights) -> float:
+    total, seen = 0.0, 0
+    for label, weight in zip(labels, weights, strict=False):
+        if is_relevant(label, rel):
+            total += weight * (1 - alpha) ** seen
+            seen += 1
+    return total
+
+
+def by_novelty(weigh: Callable[[int], float], kind: str) -> Callable[..., Score]:
+    """Relative to relevant documents at all ranks ("most"), or to those of the pool ("ideal")."""
+
+    def score(ranking, pool, *, cutoff, alpha, rel, **_) -> Score:
+        number = relevant(pool, rel)
+        weights = [weigh(rank) for rank in range(1, cutoff + 1)]
+        best = novel([rel] * (cutoff if kind == "most" else number), rel, alpha, weights)
+        return novel(ranking, rel, alpha, weights) / best if number else None
+
+    return score
+
+
+def nrbp(ranking, pool, *, alpha, beta, rel, normal=False, **_) -> Score:
+    number = relevant(pool, rel)
+    weights = [beta**rank for rank in range(len(ranking) + number)]
+    if not number:
+        return None
+    found = novel(ranking, rel, alpha, weights)
+    return found / novel([rel] * number, rel, alpha, weights) if normal else (1 - (1 - alpha) * beta) * found
+
+
+def p_ia(ranking, pool, *, cutoff, rel, **_) -> Score:
+    return p(ranking, pool, cutoff=cutoff, rel=rel) if relevant(pool, rel) else None
+
+
+def st_recall(ranking, pool, *, cutoff, rel, **_) -> Score:
+    return float(relevant(ranking[:cutoff], rel) > 0) if relevant(pool, rel) else None
+
+
 # Filtering
 
 
@@ -454,6 +495,15 @@ REFERENCE: dict[str, Callable[..., Score]] = {
     "nERR": nerr,
     "RBP": rbp,
     "RBPres": rbp_residual,
+    "alpha_DCG": by_novelty(lambda rank: 1 / math.log2(1 + rank), "most"),
+    "alpha_nDCG": by_novelty(lambda rank: 1 / math.log2(1 + rank), "ideal"),
+    "ERR_IA": by_novelty(lambda rank: 1 / rank, "most"),
+    "nERR_IA": by_novelty(lambda rank: 1 / rank, "ideal"),
+    "NRBP": nrbp,
+    "nNRBP": lambda ranking, pool, **given: nrbp(ranking, pool, normal=True, **given),
+    "P_IA": p_ia,
+    "AP_IA": lambda ranking, pool, *, rel, **_: ap(ranking, pool, cutoff=None, rel=rel),
+    "StRecall": st_recall,
     "Forbidden": forbidden,
     "FilteredGood": filtered_good,
     "Empty": empty,

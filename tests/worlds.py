@@ -136,7 +136,8 @@ def values_of(name: str, kind: Kind) -> st.SearchStrategy[Any]:
         "rel": st.sampled_from((1.0, 2.0, 0.5, 3.0, 0.0, -1.0, 0.1)),
         "below": st.sampled_from((0.0, 1.0, -1.0, 0.5)),
         "base": st.sampled_from((2.0, 3.0, 10.0, 2.5, 1.1)),
-        "beta": st.sampled_from((1.0, 0.5, 2.0)),
+        "alpha": st.sampled_from((0.5, 0.3, 1.0)),
+        "beta": st.sampled_from((1.0, 0.5, 2.0) if kind.high > 1 else (0.5, 0.8)),
         "p": st.sampled_from((0.8, 0.5, 0.95, 0.1)),
         "max_label": st.sampled_from((None, 3.0, 4.0, 5.0)),
     }[name]

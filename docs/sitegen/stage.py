@@ -24,6 +24,7 @@ NAV = {
         "compare.md",
         "how-many-topics.md",
         "which-measure.md",
+        "diversity.md",
         "measures-agree.md",
         "judgments-deep-enough.md",
         "what-to-judge.md",

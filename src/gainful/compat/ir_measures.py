@@ -160,12 +160,17 @@ class _TrecProvider(PytrecEvalProvider):
 _trec = _TrecProvider()  # type: ignore[no-untyped-call]
 
 
+# Measures that both have, and trec_eval does not.
+_DIVERSE = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
+_SHARED = ("Judged", "RR", "ERR", "RBP", "nDCG", *_DIVERSE)
+
+
 def _text(measure: ir_measures.Measure) -> str | None:
     """What gainful calls a measure of ir_measures that trec_eval does not have; None if gainful has none."""
     given = {key: value for key, value in measure.params.items() if key not in ("cutoff", "judged_only", "dcg")}
     cutoff = f"@{measure.params['cutoff']}" if "cutoff" in measure.params else ""
     name = measure.NAME
-    if measure.params.get("judged_only") or name not in ("Judged", "RR", "ERR", "RBP", "nDCG") or "gains" in given:
+    if measure.params.get("judged_only") or name not in _SHARED or "gains" in given:
         return None
     if name == "nDCG":
         given = {"gain": "exp"} if measure.params.get("dcg") == "exp-log2" else {}

@@ -209,6 +209,7 @@ def _assemble(rules: Rules, runs: dict[str, Joined], failed: list[tuple[str, str
         ignored=tuple(run.ignored for run in joined),
         policies=policies,
         pool_docs=Names(lambda: judged.doc),
+        pool_subtopics=judged.subtopics,
         pool_stratum=judged.stratum,
         pool_inclusion=judged.inclusion,
         tied=joined[0].tied if len(joined) == 1 else np.concatenate([np.zeros(0), *(run.tied for run in joined)]),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gainful import _polars as pl
 from gainful._core import native
+from gainful.data.columns import SAMPLE
 from gainful.data.policies import Duplicates
 from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import BoolArray, FloatArray, IntArray
@@ -84,6 +85,7 @@ class Pool:
     grades: FloatArray
     index: Index
     codes: pl.DataFrame  # query_id, topic
+    subtopics: FloatArray | None = None  # documents × subtopics: the labels, NaN where there is none
     # Of judgments of a sample: per document the number of its stratum, and the probability of being judged.
     stratum: IntArray | None = None
     inclusion: FloatArray | None = None
@@ -113,7 +115,8 @@ class Judged:
     topic: IntArray  # per document of the pool, as are the grades
     grade: IntArray
     grades: FloatArray
-    # Of judgments of a sample, which the core does not read.
+    # Of judgments by subtopic, and of a sample, which the core does not read.
+    subtopics: FloatArray | None = None
     stratum: IntArray | None = None
     inclusion: FloatArray | None = None
 
@@ -123,7 +126,7 @@ class Judged:
         if self._core is None:
             pool = self.pool
             self.topics, self.topic, self.grade, self.grades = pool.topics, pool.topic, pool.grade, pool.grades
-            self.stratum, self.inclusion = pool.stratum, pool.inclusion
+            self.subtopics, self.stratum, self.inclusion = pool.subtopics, pool.stratum, pool.inclusion
         else:
             self.topics, self.topic = self._core.topics, np.frombuffer(self._core.topic(), np.int64)
             self.grade, self.grades = graded(np.frombuffer(self._core.label()), negatives)
@@ -178,6 +181,7 @@ def make_pool(qrels: Qrels, duplicates: Duplicates, negatives: Negatives = "forb
     frame = qrels.frame
     if not frame.height:
         raise DataError(f"qrels {qrels.name!r}: expected judgments, got none")
+    frame, labels = by_subtopic(frame, duplicates, qrels.name)
     values, start = runs_of_equal(frame["query_id"])
     topics = values.unique(maintain_order=True)
     codes = pl.DataFrame({"query_id": topics, "topic": np.arange(len(topics))})
@@ -204,9 +208,38 @@ def make_pool(qrels: Qrels, duplicates: Duplicates, negatives: Negatives = "forb
         grades=grades,
         index=Index.build(key),
         codes=codes,
+        subtopics=None if labels is None else labels[frame["document"].to_numpy()],
         stratum=frame["stratum"].rank("dense").to_numpy().astype(np.int64) - 1 if "stratum" in frame.columns else None,
         inclusion=frame["inclusion"].to_numpy() if "inclusion" in frame.columns else None,
     )
+
+
+def by_subtopic(frame: pl.DataFrame, duplicates: Duplicates, name: str) -> tuple[pl.DataFrame, FloatArray | None]:
+    """Each document once, with its highest label and its number; and the labels by number and subtopic.
+
+    Subtopics are the iterations of judgments that have several in one topic; other judgments are left as they are.
+    """
+    if "iteration" not in frame.columns or any(column in frame.columns for column in SAMPLE):
+        return frame, None
+    number = frame.select((pl.col("iteration").fill_null("0").rank("dense").over("query_id") - 1).cast(pl.Int64))
+    subtopic = number["iteration"]
+    if not subtopic.max():
+        return frame, None
+    frame = frame.with_columns(subtopic.alias("subtopic"))
+    line = ("query_id", "doc_id", "subtopic")
+    again = frame.select(line).is_duplicated()
+    if again.any():
+        if duplicates == "error":
+            row = frame.row(again.arg_max() or 0, named=True)
+            where = f"topic {row['query_id']!r} and subtopic {row['iteration']!r}"
+            raise DuplicateError(f"qrels {name!r}: document {row['doc_id']!r} is judged twice for {where}")
+        frame = frame.unique(line, keep="first", maintain_order=True)
+    once = frame.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
+    once = once.with_row_index("document")
+    at = frame.join(once.select("query_id", "doc_id", "document"), on=["query_id", "doc_id"], maintain_order="left")
+    labels = np.full((once.height, int(subtopic.max()) + 1), np.nan)  # type: ignore[arg-type]
+    labels[at["document"].to_numpy(), at["subtopic"].to_numpy()] = at["relevance"].fill_null(np.nan).to_numpy()
+    return once.select("query_id", "doc_id", "relevance", "document"), labels
 
 
 def runs_of_equal(ids: pl.Series) -> tuple[pl.Series, IntArray]:

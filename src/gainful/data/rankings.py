@@ -87,6 +87,9 @@ class Rankings:
         Those that the runs were joined under.
     pool_docs
         Gives the names of the pool documents (`pool_doc`), which few ask for.
+    pool_subtopics
+        Pool documents × subtopics: the labels, NaN where there is none; None if the judgments know no subtopics. The
+        grade of a document is the highest of them.
     pool_stratum, pool_inclusion
         Per pool document, the number of the stratum that it was sampled from, and the probability that it was to be
         judged; None if the judgments do not say.
@@ -122,6 +125,7 @@ class Rankings:
     ignored: tuple[int, ...]
     policies: Policies = field(default_factory=Policies)
     pool_docs: Callable[[], pl.Series] = nameless
+    pool_subtopics: FloatArray | None = None
     pool_stratum: IntArray | None = None
     pool_inclusion: FloatArray | None = None
     documents: float = 0

@@ -31,7 +31,7 @@ from gainful.io.tables import (
     read_parquet,
     read_separated,
 )
-from gainful.io.text import BOM, EMPTY, LARGE, RUN, LargeFile, Layout, is_text, read_text
+from gainful.io.text import BOM, EMPTY, LARGE, RUN, LargeFile, Layout, has_iterations, is_text, read_fields, read_text
 from gainful.memory import check_memory, read_all, reading
 
 ARROW_SUFFIXES = (".arrow", ".arrows", ".feather", ".ipc")
@@ -101,6 +101,8 @@ class Content:
             return read_sampled(bytes(self.data), self.where)
         if format == "text" and layout.judged and is_letor(bytes(self.data[:HEAD])):
             return read_letor(bytes(self.data), self.where)
+        if format == "text" and layout.judged and has_iterations(self.data[:HEAD]):
+            return read_fields(bytes(self.data), layout, self.where).select(*layout.kept, "iteration")
         if format == "text":
             return read_text(self.data, layout, self.where)
         data = bytes(self.data)

@@ -292,13 +292,15 @@ def _read_records(records: Sequence[Any], layout: Layout, where: str) -> pl.Data
     def place(row: int) -> str:
         return f"{where}, item {row + 1}"
 
-    return pl.DataFrame(
-        {
-            "query_id": _to_ids(columns["query_id"], "topic", place),
-            "doc_id": _to_ids(columns["doc_id"], "doc", place),
-            layout.value: _to_floats(columns[layout.value], layout, place),
-        }
-    )
+    found = {
+        "query_id": _to_ids(columns["query_id"], "topic", place),
+        "doc_id": _to_ids(columns["doc_id"], "doc", place),
+        layout.value: _to_floats(columns[layout.value], layout, place),
+    }
+    subtopics = [getattr(record, "iteration", None) for record in records] if layout.judged else []
+    if len(set(subtopics)) > 1 and None not in subtopics:
+        found["iteration"] = _to_ids(subtopics, "iteration", place)
+    return pl.DataFrame(found)
 
 
 def _to_ids(values: list[Any], what: str, place: Callable[[int], str]) -> pl.Series:

@@ -29,7 +29,7 @@ from gainful.io.ranks import LOOKED_AT, rank_notes
 from gainful.io.remote import RemoteFile, is_url
 from gainful.io.sources import Found, Selection, default_names, find_files, find_remote_files, run_name
 from gainful.io.strays import is_doubtful, stray, stray_file, strays_among
-from gainful.io.text import QRELS, RUN, Layout
+from gainful.io.text import QRELS, RUN, Layout, has_iterations
 
 AnyRun: TypeAlias = Run | RawRun | LargeRun | UnreadRun
 
@@ -80,7 +80,8 @@ def judgments(source: object, *, raw: bool = True, columns: Columns = None) -> Q
     if isinstance(source, str | os.PathLike):
         content = standard_input() if is_standard_input(source) else load(_file(source))
         rows = partial(content.frame, layout)
-        if raw and content.format == "text" and not is_letor(bytes(content.data[:HEAD])):
+        head = bytes(content.data[:HEAD])
+        if raw and content.format == "text" and not is_letor(head) and not has_iterations(head):
             return RawQrels(bytes(content.data), rows, content.where)
         return Qrels(rows(), content.where)
     rows = partial(read_object, source, layout)

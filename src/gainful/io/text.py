@@ -269,6 +269,12 @@ def _count_blanks(text: npt.NDArray[np.int8 | np.uint8], separator: str, last: s
     return blanks, ends
 
 
+def has_iterations(head: bytes) -> bool:
+    """Whether the first lines of qrels differ in their second field, which then names subtopics."""
+    fields = (line.split() for line in head.removeprefix(BOM).split(b"\n"))
+    return len({found[1] for found in fields if len(found) == 4 and not found[0].startswith(b"#")}) > 1
+
+
 def read_fields(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """Frame of all fields of each line of a whole text, the value as a number and the others as they are written."""
     return _read_any(data, layout, where, columns=layout.columns)

@@ -52,6 +52,8 @@ _ALIASES: dict[str, tuple[str, dict[str, object]]] = {
     # BEIR and MTEB, which also write ndcg_at_10
     "r_cap": ("Rcap", {}),
     "accuracy": ("Success", {}),
+    "map_ia": ("AP_IA", {}),
+    "strec": ("StRecall", {}),
     "setrelp": ("SetP", {"relative": True}),
     # ranx
     "precision": ("P", {}),

@@ -135,6 +135,7 @@ Base = Annotated[float, Number(1.0, math.inf, open=True, wanted="a finite number
 Beta = Annotated[float, Number(1e-6, 1e6, wanted="a number between 0.000001 and 1000000")]
 Recall = Annotated[float, Number(0.0, 1.0, wanted="a recall level between 0 and 1")]
 Persistence = Annotated[float, Number(0.0, 1.0, open=True, wanted="a number between 0 and 1, both excluded")]
+Share = Annotated[float, Number(0.0, 1.0, wanted="a number between 0 and 1")]
 TopLabel = Annotated[float | None, Number(0.0, 1000.0, optional=True, wanted="a number between 0 and 1000, or None")]
 Norm = Literal["zero", "org", "min", "f"]
 Negatives = Literal["nonrelevant", "unjudged"]

@@ -38,10 +38,14 @@ REGISTRY: dict[str, Definition] = {}
 PRESETS: dict[str, tuple[str, dict[str, Value]]] = {}
 # What `cite` stands for: the last paragraph of a measure's help.
 REFERENCES = {
+    "agrawal2009": "Agrawal et al., WSDM 2009.",
     "aslam2006": "Aslam, Pavlu & Yilmaz, SIGIR 2006.",
     "buckley2004": "Buckley & Voorhees, SIGIR 2004.",
     "carmel2022": "Carmel et al., SIGIR 2022.",
     "chapelle2009": "Chapelle et al., CIKM 2009.",
+    "chapelle2011": "Chapelle et al., Information Retrieval 14(6), 2011.",
+    "clarke2008": "Clarke et al., SIGIR 2008.",
+    "clarke2009": "Clarke, Kolla & Vechtomova, ICTIR 2009.",
     "craswell2004": "Craswell & Hawking, Overview of the TREC Web Track, 2004.",
     "ir_measures": "MacAvaney et al., ir_measures, ECIR 2022.",
     "jarvelin2002": "Järvelin & Kekäläinen, ACM TOIS 20(4), 2002.",
@@ -57,6 +61,7 @@ REFERENCES = {
     "vanrijsbergen1979": "van Rijsbergen, Information Retrieval, 1979.",
     "yilmaz2006": "Yilmaz & Aslam, CIKM 2006.",
     "yilmaz2008": "Yilmaz, Kanoulas & Aslam, SIGIR 2008.",
+    "zhai2003": "Zhai, Cohen & Lafferty, SIGIR 2003.",
 }
 
 
@@ -292,7 +297,7 @@ def measure(
 
     def register(function: Function) -> Function:
         for label in (name, *(presets or {})):
-            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", label):
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z][A-Za-z0-9]*)*", label):
                 raise MeasureError(f"expected a measure name of letters and digits, got {label!r}")
             if label.casefold() in {known.casefold() for known in (*REGISTRY, *PRESETS)}:
                 raise MeasureError(f"a measure named {label!r} is registered already")

@@ -78,6 +78,10 @@ from worlds import measures
         ("set_map", "SetAP"),
         ("set_relative_P", "SetP(relative=True)"),
         ("SetRelP", "SetP(relative=True)"),
+        ("alpha-nDCG@20", "alpha_nDCG@20"),
+        ("MAP-IA", "AP_IA"),
+        ("map_ia", "AP_IA"),
+        ("strec@10", "StRecall@10"),
         # presets
         ("nDCG0@5", "nDCG@5"),
         ("nDCGorg@5", "nDCGorg@5"),

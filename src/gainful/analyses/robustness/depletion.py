@@ -42,6 +42,7 @@ def unpool(rankings: Rankings, pooled: BoolArray) -> Rankings:
         pool_topic=rankings.pool_topic[pooled],
         pool_grade=rankings.pool_grade[pooled],
         pool_docs=nameless,  # names are of no use to a measure
+        pool_subtopics=None if rankings.pool_subtopics is None else rankings.pool_subtopics[pooled],
         pool_stratum=None if rankings.pool_stratum is None else rankings.pool_stratum[pooled],
         pool_inclusion=None if rankings.pool_inclusion is None else rankings.pool_inclusion[pooled],
     )
