@@ -34,6 +34,7 @@ NAV = {
         "choose-gain-and-discount.md",
         "where-to-cut.md",
         "rank-and-filter.md",
+        "text-rankers.md",
         "ci.md",
         "serve-a-ranker.md",
         "large-files.md",
