@@ -35,6 +35,7 @@ NAV = {
         "where-to-cut.md",
         "rank-and-filter.md",
         "text-rankers.md",
+        "several-tasks.md",
         "ci.md",
         "serve-a-ranker.md",
         "large-files.md",

@@ -19,6 +19,8 @@ from .analyses.sensitivity import sensitivity as sensitivity
 from .analyses.sensitivity.result import Sensitivity as Sensitivity
 from .analyses.stability import stability as stability
 from .analyses.stability.result import Stability as Stability
+from .analyses.tasks import tasks as tasks
+from .analyses.tasks.result import Tasks as Tasks
 from .analyses.topics import topics as topics
 from .analyses.topics.result import TopicsNeeded as TopicsNeeded
 from .charts import save_chart as save_chart

@@ -39,6 +39,7 @@ CELLS = {
     "reliability": 'gf.reliability(qrels, runs, "nDCG@10")',
     "robustness": 'gf.robustness(rankings, ["nDCG@10", "bpref"], trials=2, pairs=5)',
     "sensitivity": "gf.sensitivity(scores, resamples=100)",
+    "tasks": "gf.tasks(scores, groups={topic: 'even' if at % 2 else 'odd' for at, topic in enumerate(scores.topics)})",
     "stability": "gf.stability(scores, draws=20)",
     "topics": "gf.topics(scores, difference=0.05)",
     "optimize": "gf.optimize(qrels, runs, cutoff=5, splits=0, resamples=10, starts=1)",

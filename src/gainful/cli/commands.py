@@ -44,6 +44,12 @@ _COMMANDS = (
     Command("agreement", "gainful.analyses.agreement:agreement", "qrels.txt runs/ -m nDCG@10 -m AP -m RR"),
     Command("judges", "gainful.analyses.judges:judges", "qrels.txt llm.txt -m nDCG@10 --runs runs"),
     Command(
+        "tasks",
+        "gainful.analyses.tasks:tasks",
+        "qrels.txt runs/ --collection news=qrels.txt:runs/ -m AP",
+        special="tasks",
+    ),
+    Command(
         "pool",
         "gainful.analyses.pool:pool",
         "qrels.txt runs/ --depth 20 --save to-judge.csv",

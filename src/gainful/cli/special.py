@@ -313,6 +313,28 @@ def study(
     return left_out(found)
 
 
+def tasks(
+    call: Call,
+    *,
+    collection: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
+) -> int:
+    """Find the best run over several tasks.
+
+    Parameters
+    ----------
+    collection
+        A task by name, as NAME=QRELS:RUNS, where RUNS is a file, a folder or a glob; may be repeated.
+    """
+    given = named_collections(call.files, collection)
+    if call.own["groups"] is not None and len(given) != 1:
+        raise DataError(
+            f"--groups: expected QRELS RUN... with it, one collection, got {plural(len(given), 'collection')}"
+        )
+    found = call.with_words(collections=given if call.own["groups"] is None else next(iter(given.values()))).result()
+    call.show(found)
+    return left_out(found)
+
+
 def apply(call: Call, *, output: Path) -> None:
     """Cut a run.
 
