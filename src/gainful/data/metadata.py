@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gainful.errors import DataError, did_you_mean
+from gainful.errors import DataError, did_you_mean, setting
 from gainful.results import Note, listed
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table
@@ -59,7 +59,7 @@ def by_field(
     fields = dict.fromkeys(name for one in metadata.values() for name in one)
     if field not in fields:
         some = f"; there are: {', '.join(fields)}.{did_you_mean(field, list(fields))}" if fields else ": there is none"
-        raise DataError(f"by {field!r}: expected a field of the metadata{some}")
+        raise DataError(f"{setting('by', field)}: expected a field of the metadata{some}")
     group = [metadata.get(run, {}).get(field, "") or "(none)" for run in runs]
     members = {name: [at for at, its in enumerate(group) if its == name] for name in dict.fromkeys(group)}
     rows: list[dict[str, Any]] = []

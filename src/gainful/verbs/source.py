@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 from gainful.data.policies import Columns, Policies, PolicyOptions
@@ -103,9 +105,11 @@ def selected(runs: Any, options: Mapping[str, Any]) -> Any:
 def one_run(run: Any, options: Mapping[str, Any]) -> Run:
     """The run given, or the only one that the options for files leave of a folder, a pattern or an archive."""
     from gainful.data.run import UnreadRun
+    from gainful.io.archives import is_archive
     from gainful.io.read import iterate_runs, read_run, read_runs
 
-    if not any(options.get(name) for name in (*_FILES, "keep_going")):
+    holds_several = isinstance(run, str | os.PathLike) and (os.path.isdir(run) or is_archive(Path(run)))
+    if not holds_several and not any(options.get(name) for name in (*_FILES, "keep_going")):
         return read_run(run)
     found = iterate_runs(selected(run, options), keep_going=options.get("keep_going", False))
     runs = read_runs([one for one in found if not isinstance(one, UnreadRun)])

@@ -65,7 +65,7 @@ def test_groups_of_runs():
     assert found["mean nDCG@10"].to_list() == pytest.approx([(X + Z) / 2, Y])
     assert found["mean RR"].to_list() == pytest.approx([(0.75 + 1) / 2, 0.25])
     assert gf.compare(scores).by("team").frame.equals(found)
-    with pytest.raises(DataError, match=r"^by 'teem': .* team, type, description\. Did you mean 'team'"):
+    with pytest.raises(DataError, match=r"^by='teem': .* team, type, description\. Did you mean 'team'"):
         scores.by("teem")
 
 

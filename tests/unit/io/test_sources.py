@@ -133,6 +133,7 @@ def test_one_run_of_a_folder(folder, gainful):
     (folder / "q.txt").write_text("301 0 a 1\n301 0 b 0\n")
     for command in (("explain",), ("threshold", "fit"), ("threshold", "curve")):
         assert gainful(*command, "q.txt", "runs", "--recursive", "--include", "two.*").status == 0, command
+    assert gainful("explain", "q.txt", "runs", "-q", "301").status == 0  # there is but one
     words = ("runs", "--recursive", "--threshold", "0.5", "-o", "cut.txt")
     assert gainful("threshold", "apply", *words, "--exclude", "t*").status == 0
     assert gf.read_run("cut.txt").topics == gf.read_run("runs/one.txt").topics
