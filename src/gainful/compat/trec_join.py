@@ -83,9 +83,18 @@ def _without_text_after_tag(source: object) -> dict[str, Content] | None:
 
 
 def judged_in_trec(qrels: Qrels | RawQrels) -> Judged:
-    """Judgments as trec_eval sees them: negative labels are not judged."""
+    """Judgments as trec_eval sees them: negative labels are not judged, and nothing is judged twice."""
     with _no_duplicates():
-        return Judged(qrels, "error", "unjudged")
+        judged = Judged(qrels, "error", "unjudged")
+    if judged.subtopics is not None:
+        twice = np.flatnonzero((~np.isnan(judged.subtopics)).sum(axis=1) > 1)
+        if len(twice):
+            doc, topic = judged.doc[int(twice[0])], judged.topics[judged.topic[twice[0]]]
+            raise DataError(
+                f"qrels {qrels.name!r}: document {doc!r} is judged twice for topic {topic!r}: remove one, or use "
+                "'gainful evaluate' for judgments by subtopic."
+            )
+    return judged
 
 
 def topics_of_trec(

@@ -11,7 +11,8 @@ import pytest
 
 import gainful as gf
 from gainful.compat.ir_measures import provider
-from gainful.errors import DuplicateError
+from gainful.compat.trec_eval import trec_eval
+from gainful.errors import DataError, DuplicateError
 
 # The example of pyndeval 0.0.8, and what it prints there.
 QRELS = "0 a A 1\n0 b B 1\n0 b D 1\n0 c C 1\n"
@@ -75,6 +76,19 @@ def test_a_document_of_several_subtopics(tmp_path):
         gf.evaluate(tmp_path / "qrels", {"1": ["x"]}, "StRecall")
     kept = gf.evaluate(tmp_path / "qrels", {"1": ["x"]}, "P_IA@1", duplicates="first")
     assert kept.values.item() == 1.0
+
+
+def test_where_a_document_may_be_judged_once(tmp_path):
+    """As in trec_eval; `check` finds nothing wrong but with what is judged twice for a subtopic."""
+    path = tmp_path / "qrels"
+    path.write_text("1 a x 1\n1 b x 3\n1 a y 0\n")
+    with pytest.raises(DataError, match="document 'x' is judged twice for topic '1': remove one, or use"):
+        trec_eval(path, {"1": ["x"]}, "map")
+    assert gf.check(path).files[0].findings == ()
+    path.write_text("1 a x 1\n1 b x 3\n1 b x 0\n")
+    assert [finding.code for finding in gf.check(path).files[0].findings] == ["duplicate"]
+    path.write_text("1 a x 1\n1 b y 1\n")
+    assert trec_eval(path, {"1": ["x", "y"]}, "map").summary == {"map": 1.0}
 
 
 def test_provider_of_ir_measures():

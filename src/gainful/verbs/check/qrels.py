@@ -25,13 +25,13 @@ def check_qrels(qrels: Qrels, name: str, labels: tuple[float, ...] | None) -> Fi
 
 
 def _twice(frame: pl.DataFrame) -> Iterator[Finding]:
-    pair = ["query_id", "doc_id"]
+    pair = ["query_id", "doc_id", *(["iteration"] if "iteration" in frame.columns else [])]  # which names a subtopic
     twice = frame.filter(frame.select(pair).is_duplicated())
     if twice.is_empty():
         return
     by_pair = twice.group_by(pair, maintain_order=True).agg(pl.col("relevance").unique())
     different = by_pair.filter(pl.col("relevance").list.len() > 1)
-    topic, document, found = (different if different.height else by_pair).row(0)
+    topic, document, *_, found = (different if different.height else by_pair).row(0)
     how = f"{different.height} of them differently" if different.height else "with the same label"
     text = (
         f"{plural(by_pair.height, 'pair')} judged more than once, {how}: for example document {document!r} of topic "
