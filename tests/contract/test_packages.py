@@ -11,8 +11,6 @@ import pytest
 
 SHIM = Path(__file__).parents[2] / "packages" / "pytrec_eval" / "src"
 
-pytestmark = pytest.mark.slow
-
 USED = """
 import ir_measures, pytrec_eval
 assert pytrec_eval.RelevanceEvaluator.__module__ == "gainful.compat.pytrec_eval", pytrec_eval.__file__
@@ -38,9 +36,24 @@ def ran(code: str, *paths: Path) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_pytrec_eval_is_gainful():
     assert ran(USED, SHIM) == "0.5\n0.5\n"
 
 
+@pytest.mark.slow
 def test_importing_ir_measures_registers_our_measures():
     assert ran(HOOK) == "1.0\n"
+
+
+def test_conformance_compares_what_is_printed_with_what_must_be(tmp_path, monkeypatch):
+    """Each line of the recipe is a command of its own; what follows the recipe is none."""
+    monkeypatch.syspath_prepend(str(SHIM.parents[2] / ".ci"))
+    import conformance
+
+    recipe = "\t./trec_eval -q same | diff - out\n\t./trec_eval other | diff - out\n\t/bin/echo done\n"
+    (tmp_path / "Makefile").write_text(f"quicktest: trec_eval\n{recipe}\nlong:\n\t./trec_eval x | diff - out\n")
+    (tmp_path / "out").write_text("-q same\n")
+    code = "import sys; print(*sys.argv[1:])"
+    found = conformance.quicktest(tmp_path, (sys.executable, "-c", code))
+    assert list(found.values()) == [True, False]
