@@ -503,6 +503,7 @@ def test_two_rankings_of_a_topic(look, odd_file):
     page.select_option("#run-b", label=LONG)
     page.locator("#beside .movers button").first.click()
     sheet = page.locator("dialog.sheet.wide")
+    sheet.locator(".moves").wait_for(state="attached")
     tables = [
         [row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all()]
         for table in sheet.locator("table").all()

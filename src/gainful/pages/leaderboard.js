@@ -79,6 +79,7 @@ function boardColumns(current, placed, axis) {
   return [
     {
       name: "",
+      under: h("span", { class: "sr" }, "ticked"),
       kind: "text",
       fixed: true,
       class: "check",
@@ -196,7 +197,7 @@ function leaderboard() {
           h(
             "span",
             { class: "small quiet" },
-            `${most} of ${systems.length} runs; `,
+            `${most} of ${systems.length} runs `,
             h("button", { type: "button", class: "slim", onclick: () => change({ every: true }) }, `show all ${systems.length}`),
           ),
         state.baseline !== null &&

@@ -227,6 +227,7 @@ function copied(text) {
 
 // Paper is as wide as an A4 sheet without its margins: what was fitted to the window is fitted to that.
 const PAPER = 680;
+const SMALLER = 0.78; // letters on paper
 const fittedAgain = [];
 let printing = false;
 function forPrint(now) {
@@ -236,7 +237,11 @@ function forPrint(now) {
   for (const fit of fittedAgain) fit();
   for (const table of document.querySelectorAll(".box > table")) {
     table.style.zoom = "";
-    if (now && table.offsetWidth > PAPER) table.style.zoom = (PAPER / table.offsetWidth).toFixed(3);
+    if (!now) continue;
+    table.style.width = "max-content";
+    const width = SMALLER * table.offsetWidth;
+    table.style.width = "";
+    if (width > PAPER) table.style.zoom = (PAPER / width).toFixed(3);
   }
 }
 addEventListener("beforeprint", () => forPrint(true));
