@@ -51,9 +51,16 @@ def test_charts_come_from_the_page_that_shows_them(path):
     page = path.read_text(encoding="utf-8")
     run = "".join(block.text for block in blocks(page) if block.kind in RUN)
     shown = {Path(name).name for name in re.findall(r"!\[[^]]*\]\(([^)]*charts/[^)]*\.svg)\)", page)}
-    if path.name not in NOT_REPEATED:
+    if path.name not in (*NOT_REPEATED, "gallery.md"):
         assert [name for name in sorted(shown) if name not in run] == []
     assert [name for name in sorted(shown) if not (CHARTS / name).exists()] == []
+
+
+def test_charts_of_the_gallery_are_those_of_the_pages_behind_them():
+    gallery = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    links = re.findall(r"^\[!\[[^]]+\]\((charts/[^)]+)\).*\]\(([^)#]+)[^)]*\)$", gallery, re.MULTILINE)
+    assert len(links) == gallery.count("![") >= 12
+    assert [chart for chart, page in links if chart not in (ROOT / "docs" / page).read_text(encoding="utf-8")] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
