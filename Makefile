@@ -92,6 +92,10 @@ fuzz: $(VENV)/stamp
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(TARGETS)
 	$(BIN)/python tests/fuzz/core.py --seconds $(SECONDS)
 
+# Random commands with random faults, for so many seconds: docs/promises.md has the tally of the last long one.
+soak: $(VENV)/stamp
+	$(BIN)/python tests/fuzz/soak.py --seconds $(SECONDS)
+
 demo: $(VENV)/base $(VENV)/core
 	$(BIN)/gainful demo
 

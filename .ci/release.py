@@ -5,6 +5,7 @@ Nothing is uploaded or tagged: CONTRIBUTING.md says what to do next.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -58,6 +59,27 @@ def problems_of_sdist(names: Iterable[str], expected: set[str], release: str) ->
     return wrong + [f"sdist: {name} does not belong there" for name in sorted(inside - wanted - BESIDE)]
 
 
+def hashes(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each archive in a folder."""
+    archives = sorted(path for path in folder.iterdir() if path.suffix in (".whl", ".gz"))
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in archives}
+
+
+def problems_of_second() -> list[str]:
+    """What is not the same if the archives are built once more, from a copy of the sources in another place."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "copy")
+        _run("git", "clone", "--quiet", "--no-hardlinks", ROOT, copy)
+        for name in _run("git", "ls-files", "--modified", "--others", "--exclude-standard").splitlines():
+            if (ROOT / name).is_file():  # what is not committed yet
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, copy / name)
+        _run(sys.executable, "-m", "build", "--outdir", Path(folder, "dist"), copy)
+        first, second = hashes(DIST), hashes(Path(folder, "dist"))
+    names = sorted({*first, *second})
+    return [f"{name}: another one if it is built again" for name in names if first.get(name) != second.get(name)]
+
+
 def try_wheel(wheel: Path, release: str) -> list[str]:
     """Install the wheel where there is nothing else; ask its version, and evaluate a run whose scores are known."""
     with tempfile.TemporaryDirectory() as folder:
@@ -86,9 +108,10 @@ def main() -> int:
     os.environ["GAINFUL_CORE"] = "1"  # here there must be a compiler
     os.environ["PIP_CONSTRAINT"] = str(ROOT / "constraints.txt")  # heeded where the archives are built, too
     _run(sys.executable, "-m", "build", "--outdir", DIST, ROOT)
+    wrong = problems_of_second()
     [wheel], sdist = DIST.glob(f"gainful-{release}-cp311-abi3-*.whl"), DIST / f"gainful-{release}.tar.gz"
     with zipfile.ZipFile(wheel) as archive:
-        wrong = problems_of_wheel(archive.namelist(), expected | {CORE}, release)
+        wrong += problems_of_wheel(archive.namelist(), expected | {CORE}, release)
     _run(Path(sys.executable).parent / "abi3audit", "--strict", wheel)  # nothing outside of the stable ABI
     with tarfile.open(sdist) as archive:
         wrong += problems_of_sdist((one.name for one in archive if one.isfile()), expected, release)
@@ -98,7 +121,10 @@ def main() -> int:
     wrong += try_wheel(wheel, release)
     for problem in wrong:
         print(problem, file=sys.stderr)
-    for path in () if wrong else (sdist, wheel):
+    (DIST / "SHA256SUMS").write_text(
+        "".join(f"{digest}  {name}\n" for name, digest in hashes(DIST).items()), encoding="utf-8"
+    )
+    for path in () if wrong else (sdist, wheel, DIST / "SHA256SUMS"):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} KB")
     return 1 if wrong else 0
 

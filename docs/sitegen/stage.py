@@ -58,12 +58,16 @@ NAV = {
         "reference/commands/*.md",
         "reference/python/*.md",
     ],
-    "Project": ["benchmarks.md", "api-stability.md", "dependencies.md", "contributing.md", "changelog.md"],
+    "Project": [
+        *("promises.md", "security.md", "benchmarks.md", "api-stability.md"),
+        *("dependencies.md", "contributing.md", "changelog.md"),
+    ],
 }
 # Groups of pages inside of "Reference".
 INSIDE = {"reference/commands": "Commands", "reference/python": "Python"}
 # What stands beside docs/, and the page that it becomes.
 BESIDE = {"README.md": "quick-start.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+BESIDE |= {"SECURITY.md": "security.md"}
 # Sections of the README that the site has a better place for.
 LEFT_OUT = ("Where to look",)
 # What else is copied.

@@ -5,6 +5,15 @@
 [1.0]
 """
 
+import sys
+
+if sys.orig_argv[1:3] == ["-m", "gainful"] or "".join(sys.orig_argv[1:2]).endswith("/gainful"):
+    # The command begins: until `gainful.cli.start` heeds it, Ctrl-C ends the process, and without a traceback.
+    import _signal
+
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 import lazy_loader
 
 # Names are listed in __init__.pyi and imported when first used: `import gainful` costs nothing.

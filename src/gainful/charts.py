@@ -12,6 +12,7 @@ from gainful import _polars as pl
 from gainful.errors import DataError, MissingExtraError
 from gainful.io.atomic import write_atomically
 from gainful.results import Chart, drawable
+from gainful.vega import converted
 
 # Okabe & Ito's colours: told apart by readers who do not see all colours, and in print. In place of their yellow, which
 # cannot be seen on white, a wine red, no nearer to the others for any kind of sight. pages/charts.js has the same.
@@ -266,20 +267,18 @@ def save_chart(chart: Chart, path: str | Path) -> None:
     """
     path = Path(path)
     check_chart_path(path)
-    import vl_convert
-
     specification = drawable(chart.to_dict())
     data: bytes
     match path.suffix.lower():
         case ".html":
-            script = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # all of Vega, as documented
+            script = converted("javascript_bundle", None).decode()  # all of Vega, as documented
             data = _page(specification, script).encode()
         case ".svg":
-            data = vl_convert.vegalite_to_svg(specification).encode()
+            data = converted("vegalite_to_svg", specification)
         case ".png":
-            data = vl_convert.vegalite_to_png(specification, scale=2)
+            data = converted("vegalite_to_png", specification, scale=2)
         case ".pdf":
-            data = vl_convert.vegalite_to_pdf(specification)
+            data = converted("vegalite_to_pdf", specification)
         case _:
             data = chart.to_json().encode()
     write_atomically(path, data)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from gainful import _polars as pl
 from gainful.errors import DataError, GainfulError, GainfulWarning, MissingExtraError, did_you_mean
 from gainful.tables import Table, brief, printable, wrapped
+from gainful.vega import converted
 
 if TYPE_CHECKING:
     import altair
@@ -191,12 +192,9 @@ class Result:
 def _picture(result: Result) -> str:
     """The chart as SVG, which needs no script and no network; nothing where its packages or its data are missing."""
     try:
-        specification = drawable(result.chart().to_dict())
-        import vl_convert
+        return converted("vegalite_to_svg", drawable(result.chart().to_dict())).decode()
     except (GainfulError, ImportError, NotImplementedError):
         return ""
-    svg: str = vl_convert.vegalite_to_svg(specification)
-    return svg
 
 
 def drawable(specification: Any) -> Any:

@@ -19,6 +19,11 @@ Data: TypeAlias = "pl.DataFrame | Mapping[str, Sequence[Any]]"
 READABLE = 100
 _NOT_WRAPPED = 10_000
 # Many numbers in the name of a measure, such as the discounts that `optimize` finds.
+# Texts that spreadsheets compute, quoted or not; numbers are harmless.
+_FORMULA, _SIGNED = re.compile(r"'*[=+@-]"), re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# Colours, which tables have; else what a terminal might obey, and bytes that are no UTF-8 (kept in plane 16).
+_TERMINAL = re.compile("(\x1b\\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\U00100000-\U0010ffff]")
 _LONG_LIST = re.compile(r"\[({0}), ({0}), (?:{0}, ){{3,}}({0})\]".format(r"[-+.\deE]+"))
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 _LATEX = {
@@ -221,6 +226,28 @@ def _values(values: pl.Series | Sequence[Any]) -> Sequence[Any]:
 def printable(text: str) -> str:
     """The text with control characters, line ends included, spelled out: names come from files."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def as_cell(value: object) -> object:
+    """A value for CSV: no text that a spreadsheet takes for a formula, and control characters spelled out.
+
+    >>> [as_cell(value) for value in ("=1+1", "'=1", "-5", -5)]
+    ["'=1+1", "''=1", '-5', -5]
+    """
+    if not isinstance(value, str):
+        return value
+    text = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], value)
+    return f"'{text}" if _FORMULA.match(text) and not _SIGNED.fullmatch(text) else text
+
+
+def from_cell(text: str) -> str:
+    """What a text in CSV was before it became a cell; control characters stay as they are spelled."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def for_terminal(text: str) -> str:
+    """A text in which nothing but line ends and colours has to do with a terminal."""
+    return _TERMINAL.sub(lambda found: found[1] or ascii(found[0])[1:-1], text)
 
 
 def wrapped(text: str) -> str:

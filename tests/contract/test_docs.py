@@ -42,3 +42,11 @@ def test_links_between_pages_lead_somewhere():
 def test_every_public_name_exists_and_is_documented():
     for name in gf.__all__:
         assert (getattr(gf, name).__doc__ or "").strip(), name
+
+
+def test_every_promise_names_a_test_that_is_there():
+    page = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page)
+    assert len(named) > 20
+    for file, name in named:
+        assert re.search(rf"^\s*(def|class) {name}\b", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), name

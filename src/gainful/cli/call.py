@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gainful.cli.output import STDOUT, check_targets, chosen_format, emit, note, paragraph, printed
+from gainful.cli.output import STDOUT, check_targets, chosen_format, emit, note, paragraph, printed, raw
 from gainful.engine import Dask
 from gainful.errors import DataError, GainfulError, MeasureError
 from gainful.memory import limit_memory
@@ -58,6 +58,7 @@ class Call:
     def check(self, written: Iterable[Path | None] = ()) -> None:
         """Refuse, before any work, what cannot be written or would write over what is read."""
         limit_memory(self.shown["memory"])
+        raw.set(self.shown.get("raw", False))
         if self.check_save is not None and self.shown["save"] is not None:
             self.check_save(self.shown["save"])
         targets = [*written, *(self.shown.get(name) for name in ("output", "chart", "save"))]

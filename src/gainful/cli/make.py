@@ -55,6 +55,8 @@ _TEXTS = {
     "engine": "Where to compute: local (in this process) or dask (on the workers of a Dask cluster).",
     "format": "How to print; by default what the name of the output file ends in, else a table.",
     "output": "Write to this file instead of the screen.",
+    "raw": "In CSV, keep cells as they are; else those that a spreadsheet would compute begin with a quote ('), and "
+    "control characters are spelled out.",
     "memory": "How much memory to take at most, such as 2GB: a file that needs more is refused. By default 80 % of "
     "what the machine or the container has.",
     "chart": "Draw a chart into this file: .html (opens without a network), .svg, .png, .pdf or .json (Vega-Lite).",
@@ -186,6 +188,7 @@ def _options(command: Command, function: Callable[..., Any], shell: Callable[...
         yield Option("format", Format | None, None, "shown")
         yield Option("output", Path | None, None, "shown")
         yield Option("chart", Path | None, None, "shown")
+        yield Option("raw", _shell_type(bool, False), False, "shown")
     if command.saves:
         yield Option("save", Path | None, None, "shown")
     yield Option("memory", str | None, None, "shown")

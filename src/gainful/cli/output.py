@@ -11,14 +11,16 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
 from gainful.io.encoding import from_utf8
-from gainful.tables import printable, wrapped
+from gainful.tables import as_cell, for_terminal, printable, wrapped
 
 if TYPE_CHECKING:
     from gainful.results import Result
@@ -28,6 +30,8 @@ Format = Literal["table", "csv", "json", "latex", "markdown", "html"]
 
 _BY_SUFFIX: dict[str, Format] = {"": "table", ".txt": "table", ".csv": "csv", ".json": "json", ".tex": "latex"}
 _BY_SUFFIX |= {".md": "markdown", ".html": "html"}
+# Whether CSV has cells as they are.
+raw: ContextVar[bool] = ContextVar("raw", default=False)
 # Not to be replaced by a file of that name.
 STDOUT = ("-", "/dev/stdout")
 
@@ -106,8 +110,9 @@ def _reads(source: str, target: Path) -> bool:
 
 def emit(text: str, output: Path | None = None) -> None:
     """Print, or write to a file (all of it or nothing): the same bytes, those of an id in another encoding included."""
-    data = from_utf8(text.encode())
-    if output is None or str(output) in STDOUT:
+    to_screen = output is None or str(output) in STDOUT
+    data = from_utf8((for_terminal(text) if to_screen and sys.stdout.isatty() else text).encode())
+    if to_screen:
         try:
             sys.stdout.flush()
             left = memoryview(data)
@@ -118,7 +123,7 @@ def emit(text: str, output: Path | None = None) -> None:
             raise
         except OSError as error:
             raise DataError(f"standard output: cannot be written: {error.strerror}") from None
-    else:
+    elif output is not None:
         write_atomically(output, data)
 
 
@@ -135,11 +140,11 @@ def printable_lines(text: str) -> str:
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Comma-separated, numbers in full."""
+    """Comma-separated, numbers in full; texts that a spreadsheet would compute are quoted, unless they are kept raw."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    for row in chain([header], rows):
+        writer.writerow(row if raw.get() else map(as_cell, row))
     return text.getvalue()
 
 

@@ -268,10 +268,14 @@ def report(call: Call, *, output: Path = Path("report.html"), save_files: Path |
         check_folder(save_files)
     found = call.result()
     replaced = output.exists()
-    found.save(output)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", GainfulWarning)
+        found.save(output)
     emit("".join(f"{line}\n" for sentence in found.findings() for line in paragraph(sentence)[:1]))
     for remark in found.notes():
         note(f"{'failed' if remark.code == 'failed' else 'note'}: {remark.text}")
+    for one in told:
+        note(f"note: {one.message}")
     note(str(found.settings))
     note(f"{'replaced' if replaced else 'written to'} {output}: open it in a browser")
     if save_files is not None:

@@ -28,6 +28,10 @@ def start() -> int:
     Returns 0 when all went well; otherwise the process ends here. After SIGINT, SIGTERM or SIGHUP it ends by that
     signal, which shells report as 130, 143 or 129, so that a loop over many commands ends with the one interrupted.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as gainful/__init__.py has set it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if _is_limited():
+        _supervise()
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has but one of them
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # under nohup, SIGHUP is ignored
@@ -46,6 +50,30 @@ def start() -> int:
     if status:
         _leave(status)
     return status
+
+
+def _is_limited() -> bool:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def _supervise() -> None:
+    """Go on in a child, and end as it does: a library that gets no memory ends the process it is in, without a word."""
+    child = os.fork()
+    if not child:
+        return
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: os.kill(child, number))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if -code in (signal.SIGABRT, signal.SIGTRAP, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL):
+        why = "a library could not go on, most often for want of memory; its address space is limited (ulimit -v)"
+        sys.stderr.write(f"gainful: error: {why}: allow more, or take fewer runs and topics at a time\n")
+        code = 1
+    _leave(128 - code if code < 0 else code)
 
 
 def _exhausted(error: Exception, goes_on: Callable[[], bool]) -> None:

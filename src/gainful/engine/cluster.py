@@ -158,8 +158,25 @@ def _connected(address: str) -> Iterator[Client]:
             f"scheduler {address}: expected a Dask scheduler that answers within {ANSWER} seconds, got none ({error}); "
             "start one with 'dask scheduler', which prints its address"
         ) from None
-    with client:
-        yield client
+    from distributed.comm import CommClosedError
+
+    with _unsaid("distributed.client"), client:
+        try:
+            yield client
+        except CommClosedError:
+            raise _lost(address) from None
+
+
+@contextmanager
+def _unsaid(name: str) -> Iterator[None]:
+    """Inside, Dask does not tell of connections that were lost: what follows from it is told, and once."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 async def _answers(address: str) -> None:
@@ -259,8 +276,12 @@ class Cluster:
                 f"{self.address}: {error.allowed_failures + 1} workers died over the same piece of work, lastly "
                 f"{error.last_worker.address}; most often they need more memory: see their logs"
             ) from None
-        except (CancelledError, CommClosedError) as error:
-            raise GainfulError(f"{self.address}: the scheduler was lost before the work was done ({error})") from None
+        except (CancelledError, CommClosedError):
+            raise _lost(self.address) from None
+
+
+def _lost(address: str) -> GainfulError:
+    return GainfulError(f"{address}: the scheduler was lost before the work was done; see its log, and begin again")
 
 
 def _held(shared: Shared) -> Shared:

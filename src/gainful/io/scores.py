@@ -25,6 +25,7 @@ from gainful.io.files import is_standard_input, read_bytes, standard_input
 from gainful.io.objects import is_table
 from gainful.io.tables import PARQUET, load_json
 from gainful.io.text import BOM
+from gainful.tables import from_cell
 
 COLUMNS = ("run", "measure", "query_id", "score")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
@@ -210,8 +211,8 @@ def _read_separated(data: bytes, separator: str, where: str) -> pl.DataFrame:
             raise DataError(f"{where}: two columns are named {column!r}: give each its own name")
     frame = pl.read_csv(data, separator=separator, infer_schema=False)
     if frame.width == len(header):
-        frame.columns = header
-    return frame
+        frame.columns = [from_cell(name) for name in header]
+    return frame.with_columns(pl.col(pl.String).str.replace(r"^'('*[=+@-])", "$1"))  # as `from_cell` does
 
 
 def _first_line(error: Exception) -> str:

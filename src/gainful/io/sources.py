@@ -88,7 +88,11 @@ def _in_folder(path: Path, selection: Selection) -> list[Path]:
         else:
             files = []
             for file in found:
-                files += _in_folder(file, selection) if file.is_dir() and not is_dataset(file) else [file]
+                inside = file.is_dir() and not is_dataset(file)
+                if not inside:
+                    files.append(file)
+                elif os.path.realpath(file) not in map(os.path.realpath, (path, *path.parents)):  # a link that leads up
+                    files += _in_folder(file, selection)
             return files
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
@@ -100,11 +104,21 @@ def _in_folder(path: Path, selection: Selection) -> list[Path]:
 
 def _matching(pattern: Path) -> list[Path]:
     found = [file for file in map(Path, glob.glob(str(pattern), recursive=True)) if _may_be_run(file)]
+    found = _once(found)
     sets = {file for file in found if os.path.isdir(file)}
     found = [file for file in found if sets.isdisjoint(file.parents)]
     if not found:
         raise DataError(f"{pattern}: no file matches")
     return found
+
+
+def _once(files: list[Path]) -> list[Path]:
+    """Each file by the shortest of its names: through a link that leads to a folder above it has any number."""
+    names: dict[str, Path] = {}
+    for file in sorted(files, key=lambda file: (len(file.parts), natural(file))):
+        folder = os.path.join(os.path.realpath(file.parent), file.name)
+        names.setdefault(folder, file)
+    return list(names.values())
 
 
 def _may_be_run(path: Path) -> bool:

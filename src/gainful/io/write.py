@@ -15,7 +15,10 @@ from gainful.io.compression import compress, is_compressed, split_compression
 from gainful.io.encoding import decode, from_utf8
 from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES
 from gainful.io.read import read_qrels, read_run
+from gainful.tables import as_cell
 
+# What spreadsheets open.
+_SPREADSHEET = (".csv", ".tsv")
 # Whole numbers beyond this are written as floats: they would not be exact as such.
 _LARGEST_WHOLE = 2**53
 
@@ -112,7 +115,11 @@ def write_list(frame: pl.DataFrame, path: Path) -> None:
         return
     more = ["text"] if "text" in frame.columns else []
     label = pl.lit(None, pl.Int64).alias("relevance")
-    _write_table(frame.select("query_id", "doc_id", label, *more), path)
+    # Ids must stay what they are, to be read back; what documents say is for people, and their programs.
+    shown = (
+        frame.with_columns(pl.col(more).map_elements(as_cell, pl.String)) if _format(path) in _SPREADSHEET else frame
+    )
+    _write_table(shown.select("query_id", "doc_id", label, *more), path)
 
 
 def _format(path: Path) -> str:

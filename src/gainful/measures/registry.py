@@ -15,6 +15,7 @@ import inspect
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -63,6 +64,8 @@ REFERENCES = {
     "yilmaz2008": "Yilmaz, Kanoulas & Aslam, SIGIR 2008.",
     "zhai2003": "Zhai, Cohen & Lafferty, SIGIR 2003.",
 }
+# `python -OO` runs without docstrings.
+_WITHOUT_DOCS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -301,7 +304,7 @@ def measure(
                 raise MeasureError(f"expected a measure name of letters and digits, got {label!r}")
             if label.casefold() in {known.casefold() for known in (*REGISTRY, *PRESETS)}:
                 raise MeasureError(f"a measure named {label!r} is registered already")
-        if not (function.__doc__ or "").strip():
+        if not (function.__doc__ or "").strip() and sys.flags.optimize < _WITHOUT_DOCS:
             raise MeasureError(f"measure {name!r} needs a docstring: it is the measure's help")
         hints = get_type_hints(function, include_extras=True)
         parameters = {

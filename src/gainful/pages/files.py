@@ -19,6 +19,7 @@ from gainful.errors import DataError
 from gainful.io.atomic import write_atomically
 from gainful.io.encoding import from_utf8
 from gainful.results import Result
+from gainful.tables import as_cell
 
 _NOT_IN_NAMES = re.compile(r"[^\w.+=@-]+")
 
@@ -101,4 +102,4 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _number(value: object) -> object:
-    return float(value) if isinstance(value, np.floating) else value
+    return float(value) if isinstance(value, np.floating) else as_cell(value)

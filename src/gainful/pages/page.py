@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import warnings
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -19,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from gainful._version import __version__
-from gainful.errors import DataError
+from gainful.errors import DataError, GainfulError, GainfulWarning
 from gainful.io.atomic import write_atomically
+from gainful.vega import converted
 
 # Of a report, in the order in which they are run.
 SCRIPTS = (
@@ -142,14 +144,16 @@ def vega() -> str:
 
     Kept in the user's cache, under its hash: to bundle them takes as long as all the rest of a page.
     """
-    import vl_convert
-
     kept = _cache() / f"vega-{version('vl-convert-python')}-{__version__}.js"
     with suppress(OSError, ValueError):
         known, script = kept.read_bytes().decode().split("\n", 1)
         if known == _hash(script):  # or it is damaged
             return script
-    script = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # all of Vega, as documented
+    try:
+        script = converted("javascript_bundle", None).decode()  # all of Vega, as documented
+    except GainfulError as error:  # the rest of the page is there all the same, and says it where charts would be
+        warnings.warn(f"The page is without charts: {error}.", GainfulWarning, stacklevel=2)
+        return f"window.vegaEmbed = async () => {{ throw new Error({as_text(str(error))}); }};"
     script = re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE)
     with suppress(OSError, DataError):
         kept.parent.mkdir(parents=True, exist_ok=True)

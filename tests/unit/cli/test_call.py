@@ -60,5 +60,5 @@ class TestInputsAreKept:
     def test_the_format_is_refused_before_any_work(self, gainful, here):
         _, _, err = gainful("evaluate", "nosuch.txt", "a.txt", "-o", "x.doc")
         assert err.startswith(
-            "gainful: error: x.doc: expected a name that ends in .txt, .csv, .json, .tex, .md, or --format"
+            "gainful: error: x.doc: expected a name that ends in .txt, .csv, .json, .tex, .md, .html, or --format"
         )

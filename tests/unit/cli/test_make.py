@@ -166,7 +166,7 @@ class TestOwners:
         found = parse("q", "r1", "r2", "--extra", "4", "--format", "json")
         assert found["extra"] == 4
         assert found["call"].files == ("q", "r1", "r2")
-        assert found["call"].shown == {"format": "json", "output": None, "chart": None, "memory": None}
+        assert found["call"].shown == {"format": "json", "output": None, "chart": None, "raw": False, "memory": None}
 
     def test_two_files(self, parse):
         assert parse("q", "r", "-m", "RR", of="plain")["call"].own == {"measure": "RR"}
