@@ -88,6 +88,7 @@ def test_action_declares_what_its_script_reads():
     assert read <= declared
 
 
+@pytest.mark.slow
 def test_pytest_plugin(tmp_path):
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["gainful.compat.pytest_plugin"]\n')
     (tmp_path / "test_search.py").write_text(

@@ -106,7 +106,8 @@ def _to_numbers(values: pl.Series, layout: Layout, where: str) -> pl.Series:
         if value is None:
             raise _CellError(row, f"expected a number as {what}, got nothing")
         if number is None:
-            raise _CellError(row, f"expected a number as {what}, got {value!r}")
+            point = ": write a decimal point" if isinstance(value, str) and value.count(",") == 1 else ""
+            raise _CellError(row, f"expected a number as {what}, got {value!r}{point}")
         raise _CellError(row, f"expected a finite {what}, got {number}")
     return numbers
 

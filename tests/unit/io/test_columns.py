@@ -92,6 +92,12 @@ def test_an_error_in_a_table_without_a_header_names_its_row(folder: Path, refuse
         read_qrels("q.csv")
 
 
+def test_decimal_commas_are_told(folder: Path, refused) -> None:
+    (folder / "r.csv").write_text("query_id;doc_id;score\n1;a;0,5\n")
+    with refused("r.csv, row 1: expected a number as score, got '0,5': write a decimal point"):
+        read_run("r.csv")
+
+
 def test_whole_numbers_may_be_ranks_and_are_for_the_reader_to_name(folder: Path, refused) -> None:
     (folder / "r.tsv").write_text("1\ta\t1\n1\tb\t2\n")  # MS MARCO's runs: topic, document, rank
     with refused(
