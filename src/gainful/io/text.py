@@ -357,8 +357,8 @@ def is_text(line: bytes, *layouts: Layout) -> bool:
 
 
 def _swapped(fields: list[bytes], layout: Layout) -> str:
-    for other in (QRELS, RUN):
-        if other is not layout and _problem(fields, other) is None:
+    for other in (QRELS, RUN) if layout.what in (QRELS.what, RUN.what) else ():
+        if other.what != layout.what and _problem(fields, other) is None:
             return f". It looks like {other.what}; give qrels first"
     return ""
 
