@@ -273,13 +273,15 @@ function bothRankings(why, topic, systems, explained) {
       return row;
     });
     const heads = ["rank", "document", "label", adds && "adds", which === 1 && "moved"].filter(Boolean);
-    return h(
+    const run = contents.systems[systems[which]];
+    const table = h(
       "table",
       { class: "list both" },
-      h("caption", { class: "id", title: contents.systems[systems[which]] }, contents.systems[systems[which]]),
+      h("caption", { class: "sr" }, run),
       h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col", class: name === "document" ? "text" : "" }, name)))),
       h("tbody", {}, lines),
     );
+    return h("div", {}, h("div", { class: "id cut of-run", title: run }, run), table);
   };
   const tall = high * Math.max(...lists.map((list) => list.length), 1);
   const svg = (tag, attributes) => {
@@ -287,7 +289,7 @@ function bothRankings(why, topic, systems, explained) {
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     return element;
   };
-  const picture = svg("svg", { viewBox: `0 0 60 ${tall}`, width: 60, height: tall, "aria-hidden": "true", class: "moves" });
+  const picture = svg("svg", { viewBox: `0 0 60 ${tall}`, preserveAspectRatio: "none", height: tall, "aria-hidden": "true", class: "moves" });
   lists[0].forEach((doc, at) => {
     const there = doc >= 0 ? ranks[1].get(doc) : undefined;
     if (there === undefined) return;
