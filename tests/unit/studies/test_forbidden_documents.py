@@ -321,7 +321,7 @@ class TestWhatDataDoNotAllow:
 
     def test_examples_are_read_before_any_work(self, made, monkeypatch):
         monkeypatch.setattr("gainful.studies.collections.load_collections", lambda *_: pytest.fail("worked already"))
-        with pytest.raises(DataError, match=r"^nothing\.csv: no such file$"):
+        with pytest.raises(DataError, match=r"^nothing\.csv: no such file\.$"):
             forbidden_documents({"c": (made.qrels, made.runs)}, examples="nothing.csv")
 
     @pytest.mark.parametrize(
