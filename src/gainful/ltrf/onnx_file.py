@@ -116,14 +116,12 @@ def _of_trees(trees: Trees, weights: FloatArray | None) -> Any:
     for number, tree in enumerate(dump["tree_info"]):
         for at, node, left, right in _walk(tree["tree_structure"]):
             leaf = "leaf_value" in node
-            values = (0, "LEAF", 0.0, 0, 0, 0) if leaf else (*_split(node), left, right)
-            feature, mode, value, missing, yes, no = values if leaf else (values[0], "BRANCH_LEQ", *values[1:])
-            row = (number, at, feature, mode, value, yes, no, missing)
+            feature, value, missing = (0, 0.0, 0) if leaf else _split(node)
+            row = (number, at, feature, "LEAF" if leaf else "BRANCH_LEQ", value, left, right, missing)
             for name, entry in zip(_NODE, row, strict=True):
                 nodes[name].append(entry)
             if leaf:
-                target = (number, at, number % trees.heads, node["leaf_value"])
-                for name, entry in zip(_LEAF, target, strict=True):
+                for name, entry in zip(_LEAF, (number, at, number % trees.heads, node["leaf_value"]), strict=True):
                     leaves[name].append(entry)
     graph = [
         helper.make_node(

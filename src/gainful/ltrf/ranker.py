@@ -120,7 +120,7 @@ class FRanker(Result):
         by = [pl.col("query_id").rle_id(), "score", "doc_id"]
         return replace(run, frame=run.frame.sort(by, descending=[False, True, True]))
 
-    def left_out(self) -> list[Note]:
+    def _left_out(self) -> list[Note]:
         """How many of the pairs to learn from were left out."""
         pairs = self.validation.get("pairs")
         if pairs is None or pairs["per_epoch"] == pairs["all"]:
@@ -137,7 +137,7 @@ class FRanker(Result):
         promise = (self.validation.get("risk") or {}).get("guarantee")
         return [
             *without_forbidden(self.scale),
-            *self.left_out(),
+            *self._left_out(),
             *([Note("guarantee", self.loss, str(promise))] if promise else []),
             *([] if self._shows() else [Note("shows-nothing", self.loss, nothing)]),
         ]
