@@ -125,7 +125,7 @@ USAGE = {
     "evaluate q": "missing RUN... Try 'gainful evaluate --help'.",
     "evaluate q r -m": "-m: expected a value after it. Try 'gainful evaluate --help'.",
     "evaluate q r --format xml": 'Invalid value "xml" for --format. '
-    'Choose from: "table", "csv", "json", "latex", "markdown". '
+    'Choose from: "table", "csv", "json", "latex", "markdown", "html". '
     "Try 'gainful evaluate --help'.",
     "evaluate q r --ties tre": 'Invalid value "tre" for --ties. Choose from: "trec", "order", "expected". '
     "Did you mean \"trec\"? Try 'gainful evaluate --help'.",
