@@ -79,6 +79,7 @@ def main() -> None:
         chart = [] if options.chart is None else [str(options.chart)]
         subprocess.run([str(PYTHON), str(HERE / "analyses.py"), *chart], check=True)
         subprocess.run([str(PYTHON), str(HERE / "tuning.py")], check=True)
+        subprocess.run([str(PYTHON), str(HERE / "learning.py")], check=True)
     print(f"\n{machine()}")
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "seconds": results}, indent=1))

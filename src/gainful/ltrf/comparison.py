@@ -14,7 +14,7 @@ from gainful.charts import COLOURS, HEIGHT, WIDTH, load_altair, styled
 from gainful.data.scores import Scores
 from gainful.ltrf.ranker import FRanker, threshold_layers, without_forbidden
 from gainful.ltrf.targets import Scale
-from gainful.results import Chart, Note, Result, plural
+from gainful.results import Chart, Note, Result
 from gainful.tables import Table
 from gainful.tune.threshold.tradeoff import ThresholdCurve
 from gainful.verbs.compare.result import Comparison
@@ -136,9 +136,11 @@ class LossComparison(Result):
             )
             notes.append(Note("one-split", self.measure, text))
         marked = self.splits.drop_nulls("degenerate").group_by("model", "degenerate", maintain_order=True).len()
-        for model, how, number in marked.iter_rows():
-            often = "" if self.repeats == 1 else f" in {number} of {plural(self.repeats, 'split')}"
-            notes.append(Note("degenerate", model, f"{model} {how}{often}."))
+        for how in marked["degenerate"].unique(maintain_order=True):
+            rows = marked.filter(pl.col("degenerate") == how)
+            often = f", in so many of {self.repeats} splits" if self.repeats > 1 else ""
+            names = [f"{model} {n}" if self.repeats > 1 else model for model, n in rows.select("model", "len").rows()]
+            notes.append(Note("degenerate", how, f"A model that {how}{often}: {', '.join(names)}."))
         return [*notes, *self.left_out, *without_forbidden(self.scale)]
 
     def to_frame(self) -> pl.DataFrame:

@@ -94,7 +94,7 @@ class TestFolds:
         found = gf.ltrf.compare(rows, gains="{-2:-10,2:1}", losses=["mse"], seeds=2, settings=QUICK)
         assert found.to_frame().row(-1, named=True)["degenerate"] == "shows nothing (2)"
         (note,) = (note for note in found.notes() if note.code == "degenerate")
-        assert note.text == "mse shows nothing in 2 of 2 splits."
+        assert note.text == "A model that shows nothing, in so many of 2 splits: mse 2."
 
     def test_a_loss_that_fails_is_left_out(self, frame):
         settings = gf.ltrf.Settings(rounds=60, learning_rate=1e30)
