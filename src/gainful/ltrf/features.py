@@ -88,7 +88,8 @@ def train_features(
     """Boost trees, stop when nDCGf of the validation queries no longer rises, and keep the best round."""
     rounds, rate = settings["rounds"], settings["learning_rate"]
     lightgbm = load_lightgbm()
-    features = train.matrix(train.names)
+    names, weights = _weighted(train, settings["weight"])
+    features = train.matrix(names)
     if (features == features[:1]).all() or np.isnan(features).all():
         raise DataError(f"{train.name}: expected features that differ between documents, got constant ones only")
     judged = Validation(scale, validation.labels, validation.sizes, cutoff=cutoff, doc_ids=validation.doc_ids)
@@ -99,7 +100,7 @@ def train_features(
         **_parameters(lightgbm, settings["parameters"] or {}),
         **{"learning_rate": rate, "num_leaves": settings["leaves"], "seed": seed},
         **{"num_threads": settings["threads"], "num_class": len(start)},
-        **_objective(train, loss, scale, cutoff=cutoff, settings=settings),
+        **_objective(train, loss, scale, weights, cutoff=cutoff, settings=settings),
     }
 
     def measured(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
@@ -125,10 +126,11 @@ def train_features(
     data = dataset(
         train,
         features,
-        feature_name=_plain_names(train.names),
-        categorical_feature=_places(train.names, settings["categorical"] or ()),
+        weight=weights,
+        feature_name=_plain_names(names),
+        categorical_feature=_places(names, settings["categorical"] or ()),
     )
-    held_out = dataset(validation, validation.matrix(train.names), reference=data)
+    held_out = dataset(validation, validation.matrix(names), reference=data)
     steps = iter(track(range(rounds), rounds, f"Training {loss}"))
     try:
         booster = lightgbm.train(
@@ -151,13 +153,30 @@ def train_features(
     for head, constant in enumerate(start.tolist()):  # part of the model from here on
         for leaf in range(best.dump_model(num_iteration=1)["tree_info"][head]["num_leaves"] if constant else 0):
             best.set_leaf_output(head, leaf, best.get_leaf_output(head, leaf) + constant)
-    return Trees(best, train.names), history["validation"]["nDCGf"]
+    return Trees(best, names), history["validation"]["nDCGf"]
+
+
+def _weighted(train: Examples, column: str | None) -> tuple[tuple[str, ...], FloatArray | None]:
+    """The features, and how much each document counts, 1 on average; None: all alike."""
+    if column is None:
+        return train.names, None
+    check_choice("weight", column, train.names)
+    weights = train.matrix([column])[:, 0].astype(np.float64)
+    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        raise DataError(f"{train.name}: expected weights of at least 0 in column {column!r}, some of them above")
+    return tuple(name for name in train.names if name != column), weights / weights.mean()
 
 
 def _objective(
-    train: Examples, loss: Loss, scale: Scale, *, cutoff: int, settings: Mapping[str, Any]
+    train: Examples,
+    loss: Loss,
+    scale: Scale,
+    weights: FloatArray | None,
+    *,
+    cutoff: int,
+    settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What is minimised, as parameters of LightGBM."""
+    """What is minimised, as parameters of LightGBM, which weighs its own objectives itself."""
     if loss in OWN_LOSSES:
         # Its rankers know no forbidden documents: the worst label is worth 0.
         gains = (np.asarray(scale.gains) - scale.gains[0]).tolist()
@@ -167,7 +186,11 @@ def _objective(
 
     def slopes(scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
         with np.errstate(over="ignore", invalid="ignore"):  # a training that diverges is told of elsewhere
-            return objective(scores)
+            gradient, hessian = objective(scores)
+        if weights is None:
+            return gradient, hessian
+        each = weights.reshape(-1, *[1] * (scores.ndim - 1))
+        return gradient * each, hessian * each
 
     return {"objective": slopes}
 

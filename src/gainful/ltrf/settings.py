@@ -46,7 +46,7 @@ _DEFAULTS: dict[Kind, dict[str, Any]] = {
     },
     "features": {
         **{"learning_rate": 0.05, "patience": 50, "gamma": 1.0, "rounds": 500, "leaves": 31},
-        **{"threads": 1, "categorical": None, "parameters": None},
+        **{"threads": 1, "categorical": None, "weight": None, "parameters": None},
     },
 }
 _AT_LEAST = dict.fromkeys(
@@ -99,6 +99,9 @@ class Settings:
         Features: how many work on one training: 1.
     categorical
         Features: those whose numbers are names (whole numbers from 0).
+    weight
+        Features: the column that says how much each document counts in training, such as the certainty of its judge. It
+        is no feature, and not needed for ranking.
     parameters
         Features: other parameters of LightGBM, such as "min_data_in_leaf=50,lambda_l2=1".
     """
@@ -120,6 +123,7 @@ class Settings:
     leaves: int | None = None
     threads: int | None = None
     categorical: Sequence[str] | None = None
+    weight: str | None = None
     parameters: Mapping[str, Any] | str | None = None
 
     def of(self, kind: Kind) -> dict[str, Any]:

@@ -58,7 +58,12 @@ class Parts(NamedTuple):
             examples, held = examples.split((learnt / (learnt + chosen), chosen / (learnt + chosen)), seed=seed)
         elif unseen is None and need_test:
             examples, unseen = examples.split((1.0 - last, last), seed=seed)
-        return checked(Splits(examples, held, unseen, scale or read_scale(None, examples.labels)))
+        return checked(Splits(examples, held, unseen, scale or self._own_gains(examples)))
+
+    def _own_gains(self, train: Examples) -> Scale:
+        """Every label its own gain, also those that no document to learn from has."""
+        read_scale(None, train.labels)  # refuses a single one
+        return read_scale(None, np.concatenate([part.labels for part in self[:3] if isinstance(part, Examples)]))
 
     def fold(self, seed: int, number: int, folds: int) -> Splits:
         """One fold of the queries to test, from 0; the others are split into those to learn from and to validate."""
@@ -69,7 +74,7 @@ class Parts(NamedTuple):
         share = SPLIT[1] / (SPLIT[0] + SPLIT[1])
         edge = max(1, round(share * len(rest)))
         train, held, unseen = (self.data.only(some.tolist()) for some in (rest[edge:], rest[:edge], each[number]))
-        return checked(Splits(train, held, unseen, self.scale or read_scale(None, self.data.labels)))
+        return checked(Splits(train, held, unseen, self.scale or self._own_gains(train)))
 
 
 def prepare(data: Any, validation: Any, test: Any, given: Mapping[str, Any], *, need_test: bool = False) -> Splits:

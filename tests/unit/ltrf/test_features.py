@@ -89,6 +89,30 @@ class TestLearns:
         loaded = gf.ltrf.FRanker.load(tmp_path / "saved")
         assert np.array_equal(loaded.score(validation), rankers[0].score(validation))
 
+    @pytest.mark.parametrize("loss", ["ordinal", "lightgbm-binary"])
+    def test_documents_of_weight_0_are_not_learnt_from(self, frames, loss):
+        """Labels of every second training query are drawn anew; without weight, these queries do no harm."""
+        odd = pl.col("query_id").rank("dense") % 2 == 1
+        noise = pl.when(odd).then(pl.col("label").shuffle(1)).otherwise("label").alias("label")
+        train = frames[0].with_columns(noise, certainty=pl.when(odd).then(0.0).otherwise(3.0))
+        clean = train.filter(~odd).drop("certainty")
+        how = {"gains": world.GAINS, "loss": loss, "validation": frames[1].with_columns(certainty=1.0)}
+        settings = gf.ltrf.Settings(rounds=3, weight="certainty")
+        weighted = gf.ltrf.train(train, settings=settings, **how)
+        assert weighted.model.names == ("signal", "other", "another")
+        plain = gf.ltrf.train(clean, settings=gf.ltrf.Settings(rounds=3), **how)
+        scores = [np.corrcoef(one.score(frames[2]), frames[2]["signal"])[0, 1] for one in (weighted, plain)]
+        assert scores[0] == pytest.approx(scores[1], abs=0.05)
+
+    def test_fractional_labels_are_their_own_gains(self, frames):
+        """As LLM judges give them: the mean of many."""
+        train, validation, test = (
+            frame.with_columns(label=pl.col("label") + 0.125 * (pl.col("signal") > 0)) for frame in frames
+        )
+        found = gf.ltrf.train(train, validation=validation, test=test, loss="mse", settings=QUICK)
+        assert found.scale.to_dict()["1.125"] == 1.125
+        assert found.test["nDCGf@3"] > 0.8
+
     def test_validation_value_is_what_evaluate_gives(self, ranker, frames):
         value = gf.evaluate(judgments(frames[1]), [ranker.rank(frames[1])], MEASURE).summary()[0, 0]
         assert ranker.validation["nDCGf"] == pytest.approx(value, abs=1e-12)
