@@ -104,7 +104,7 @@ def refused(found: tuple[int, str, int], name: str) -> None:
     message = (
         f"gainful: error: {name}: needs more than the 250 MB of memory that gainful may take; --memory allows more"
     )
-    assert (status, said.splitlines()[0]) == (1, f"gainful: error: {message}")
+    assert (status, said.splitlines()[0]) == (1, message)
     assert peak < LIMIT + 60_000_000  # what libraries have in files is not counted
 
 
