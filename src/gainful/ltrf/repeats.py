@@ -36,6 +36,10 @@ def compare_losses(data: Any, validation: Any, test: Any, given: Mapping[str, An
         raise GainfulError("losses: expected at least one, got none")
     for loss in losses:
         check_loss(loss)
+    if given["f1"] and "bce" not in losses:
+        raise GainfulError(
+            f"{setting('f1')}: cuts the BCE model: expected bce among the losses, got {', '.join(losses)}"
+        )
     for name in ("seeds", "folds"):
         check_count(name, given[name])
     parts = read_parts(data, validation, test, given)

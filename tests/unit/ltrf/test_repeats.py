@@ -116,6 +116,7 @@ class TestFolds:
         ("options", "message"),
         [
             ({"folds": 31}, "folds: expected at most half of the 60 queries, got 31"),
+            ({"f1": True, "losses": ["mse"]}, "f1: cuts the BCE model: expected bce among the losses, got mse"),
             ({"seeds": 0}, "seeds: expected a whole number of at least 1, got 0"),
             (
                 {"folds": 2, "test": world.planted_features(5, 9)},
