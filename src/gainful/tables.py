@@ -18,12 +18,12 @@ Data: TypeAlias = "pl.DataFrame | Mapping[str, Sequence[Any]]"
 # Wide enough for prose, narrow enough to read, where there is no terminal to ask.
 READABLE = 100
 _NOT_WRAPPED = 10_000
-# Many numbers in the name of a measure, such as the discounts that `optimize` finds.
 # Texts that spreadsheets compute, quoted or not; numbers are harmless.
-_FORMULA, _SIGNED = re.compile(r"'*[=+@-]"), re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_FORMULA, _SIGNED = re.compile(r"'*[=+@-].", re.DOTALL), re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # Colours, which tables have; else what a terminal might obey, and bytes that are no UTF-8 (kept in plane 16).
 _TERMINAL = re.compile("(\x1b\\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\U00100000-\U0010ffff]")
+# Many numbers in the name of a measure, such as the discounts that `optimize` finds.
 _LONG_LIST = re.compile(r"\[({0}), ({0}), (?:{0}, ){{3,}}({0})\]".format(r"[-+.\deE]+"))
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 _LATEX = {
@@ -231,8 +231,8 @@ def printable(text: str) -> str:
 def as_cell(value: object) -> object:
     """A value for CSV: no text that a spreadsheet takes for a formula, and control characters spelled out.
 
-    >>> [as_cell(value) for value in ("=1+1", "'=1", "-5", -5)]
-    ["'=1+1", "''=1", '-5', -5]
+    >>> [as_cell(value) for value in ("=1+1", "'=1", "-", "-5", -5)]
+    ["'=1+1", "''=1", '-', '-5', -5]
     """
     if not isinstance(value, str):
         return value

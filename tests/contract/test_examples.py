@@ -20,8 +20,8 @@ CHEAPER = {
     "study gain-discount": "--splits 1 --starts 1",
 }
 CHEAPER |= {"study gain-discount": "--splits 0 --starts 1 --gain-cutoffs 10"}
-# Its own test follows the whole tour.
-ELSEWHERE = {"demo"}
+# Those of their own tests: the one follows the whole tour, the other needs packages besides.
+ELSEWHERE = {"demo", "ltrf export"}
 
 
 def test_every_command_has_one():

@@ -92,6 +92,8 @@ def stray_file(path: Path | RemoteFile, layout: Layout = RUN, *, named: str = "n
 
 def first_bytes(path: Path | RemoteFile) -> bytes:
     """The first `HEAD` bytes of a file, unpacked; none of one that cannot be read, of which its reader will tell."""
+    if isinstance(path, Path) and not path.is_file():
+        return b""  # a pipe gives what it has but once
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)

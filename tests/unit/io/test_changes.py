@@ -110,10 +110,12 @@ def test_an_archive(tmp_path, kind):
     assert kept == text()
     place = "zipfile.ZipExtFile.read" if kind == "zip" else "gainful.io.archives._Tar.read"
 
+    left = [kept]
+
     def grown(*_, **__):
         with path.open("ab") as file:
             file.write(b"more")
-        return kept
+        return left.pop() if left else b""
 
     with mock.patch(place, grown), pytest.raises(DataError, match=r"runs\.\S+: changed while it was read"):
         entry.source.read()
