@@ -506,7 +506,7 @@ class TestScheduler:
             open_engine(gf.Dask(address=scheduler)) as work,
             pytest.raises(GainfulError, match=r"^worker tcp://.*polars"),
         ):
-            work.client.submit(cluster._perform, {**cluster.versions(), "polars": "0"}, pow, 2, [3]).result()
+            work.client.submit(cluster._perform, {**cluster.versions(), "polars": "0"}, None, pow, 2, [3]).result()
 
     def test_the_first_error_is_told_whichever_comes_first(self, scheduler, monkeypatch):
         """As in one process: the message must not depend on who is faster."""

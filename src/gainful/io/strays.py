@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from gainful import _polars as pl
 from gainful.errors import DataError
 from gainful.io.columns import match_columns
-from gainful.io.compression import decompress_blocks, is_compressed, split_compression
+from gainful.io.compression import decompress_blocks, is_compressed, is_streamed, split_compression
 from gainful.io.dataset import is_dataset
 from gainful.io.files import ARROW_SUFFIXES, HEAD, SEPARATORS, detect
 from gainful.io.objects import is_record
@@ -22,6 +22,7 @@ from gainful.io.remote import RemoteFile
 from gainful.io.sources import Found
 from gainful.io.tables import ARROW_FILE, ARROW_STREAM, PARQUET
 from gainful.io.text import BOM, QRELS, RUN, Layout, is_text
+from gainful.io.zstd import most_unpacked
 
 _MAGIC = {
     b"\x89PNG": "a PNG image",
@@ -56,6 +57,8 @@ _SEPARATORS = bytes.maketrans(b",;|", b"   ")
 # How many lines have a say in what a text is, and the share of them that must look like those of a run.
 _LINES, _SHARE = 100, 0.25
 _FIELDS = range(5, 13)
+# How many times its size no text is unpacked to.
+_SUSPICIOUS = 1000
 
 
 def strays_among(found: Sequence[object], layout: Layout, *, named: bool) -> tuple[list[bool], list[str | None]]:
@@ -97,6 +100,8 @@ def first_bytes(path: Path | RemoteFile) -> bytes:
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)
+        if not is_streamed(head) and most_unpacked(head) > _SUSPICIOUS * HEAD:
+            return b""  # it would be unpacked up to the end of a line
         return next(decompress_blocks(path, str(path), HEAD), b"")[:HEAD] if is_compressed(head) else head
     except (OSError, ValueError):
         return b""

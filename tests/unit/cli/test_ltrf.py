@@ -61,7 +61,8 @@ class TestTrain:
         words += ("--max-length", "24", "--device", "cpu")
         status, out, err = gainful(*words, "--save", tmp_path / "r", "--checkpoints", tmp_path / "work")
         assert (status, out[:37]) == (0, "The f-ranker (loss ordinal, text) sho")
-        assert err.startswith("ltrf train: text, loss ordinal; ")
+        assert err.startswith("note: An epoch learns from 33 of 38 pairs (--max-docs 3); 5 pairs were in no epoch.\n")
+        assert "\nltrf train: text, loss ordinal; " in err
         assert err.endswith(f"saved to: {tmp_path / 'r'}\n")
         assert list((tmp_path / "work").glob("checkpoint-*"))
         assert gainful("ltrf", "score", tmp_path / "r", files / "text.jsonl", "-o", tmp_path / "run.csv").status == 0
