@@ -32,7 +32,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         0; 1 for input that gainful refuses; 2 for a command line it does not understand; 3 for a run that does not
         pass (`compare --fail-if-worse`); 130 and 141 for Ctrl-C and a closed pipe.
     """
-    _open_streams()
+    open_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that its encoding lacks is shown escaped
             stream.reconfigure(errors="backslashreplace")
@@ -99,7 +99,7 @@ def _flush(stream: TextIO) -> None:
         _redirect(stream)
 
 
-def _open_streams() -> None:
+def open_streams() -> None:
     """Take the place of streams that were closed before we began, lest a file that we open takes it.
 
     What is meant for a closed stdout cannot be written, and is an error; messages are not missed.

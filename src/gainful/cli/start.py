@@ -38,9 +38,10 @@ def start() -> int:
             signal.signal(number, _end)
     sys.unraisablehook = _again
     try:
-        from gainful.cli.main import main
+        from gainful.cli.main import main, open_streams
         from gainful.memory import watch
 
+        open_streams()  # before somebody else opens a file
         watch(_exhausted)
         status = main()
     except KeyboardInterrupt:
