@@ -43,6 +43,7 @@ from .io.read import read_qrels as read_qrels
 from .io.read import read_run as read_run
 from .io.read import read_runs as read_runs
 from .io.scores import write_scores as write_scores
+from .io.write import write_collection as write_collection
 from .io.write import write_qrels as write_qrels
 from .io.write import write_run as write_run
 from .measures.check import check_measure as check_measure

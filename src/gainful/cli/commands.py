@@ -12,7 +12,8 @@ class Command:
     name: str
     function: str
     words: str  # after its name in the example, which its help shows; a test runs all examples, in this order
-    # The function of `gainful.cli.special` that does it, where there is more to do than to call and to print.
+    # Where there is more to do than to call and to print: the function of `gainful.cli.special`, or of
+    # `gainful.cli.writing` if it prints nothing, that does it.
     special: str | None = None
     saves: str | None = None  # what --save writes, if the result can be saved
     check_save: str | None = None  # the function that refuses, before any work, a place to save to

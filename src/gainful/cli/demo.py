@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gainful.cli.folders import refuse_if_occupied
 from gainful.errors import MissingExtraError
+from gainful.io.atomic import refuse_if_occupied
 
 if TYPE_CHECKING:
     from gainful.data.scores import Scores

@@ -106,7 +106,8 @@ def made(command: Command) -> Callable[..., int | None]:
     function = load(command.function)
     if command.function.startswith("gainful.cli."):
         return function  # it is one
-    shell = load(f"gainful.cli.special:{command.special}") if command.special else None
+    place = "special" if command.prints else "writing"
+    shell = load(f"gainful.cli.{place}:{command.special}") if command.special else None
     options = {option.name: option for option in _options(command, function, shell)}
     texts: dict[str, str] = {}
     for source in (Options, RunOptions, FileOptions, Policies, Dask):

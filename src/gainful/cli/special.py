@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gainful.cli.call import Call, bars, left_out
+from gainful.cli.call import Call, left_out
 from gainful.cli.collections import named_collections
-from gainful.cli.folders import refuse_if_occupied, write_collection
 from gainful.cli.output import (
     as_csv,
     as_json,
@@ -21,22 +19,20 @@ from gainful.cli.output import (
     emit,
     note,
     on_terminal,
-    paragraph,
     printed,
     table_text,
 )
-from gainful.cli.texts import as_junit, with_groups, with_movers, with_table
-from gainful.errors import DataError, GainfulError, GainfulWarning
+from gainful.cli.texts import with_groups, with_movers, with_table
+from gainful.errors import DataError, GainfulError
 from gainful.results import plural
 
 if TYPE_CHECKING:
-    from gainful.data.run import Run
     from gainful.tables import Table
 
 # The exit status that says: a run is worse.
 WORSE = 3
-# Topics that `explain` lists, and those that a note names.
-_MOST_TOPICS, _NAMED = 20, 5
+# Topics that `explain` lists.
+_MOST_TOPICS = 20
 
 
 def evaluate(
@@ -160,12 +156,11 @@ def compare(
 
         check_margin(margin, call.own["alpha"])
     found = call.result()
-    worse = found.worse(margin) if fail_if_worse else None
-    failures = [] if worse is None else worse["reason"].to_list()
-    if junit is not None and worse is not None:
+    failures = found.worse(margin)["reason"].to_list() if fail_if_worse else []
+    if junit is not None:
         from gainful.io.atomic import write_atomically
 
-        write_atomically(junit, as_junit(found, worse))
+        write_atomically(junit, found.to_junit(margin))
     text = None if movers is None else with_movers(call, found, movers)
     call.show(found, text if by is None else with_table(call, found, _by(found, by)))
     if not fail_if_worse:
@@ -249,40 +244,6 @@ def check(call: Call, *, details: bool = False) -> int:
     return 1 if found.errors else 0
 
 
-def report(call: Call, *, output: Path = Path("report.html"), save_files: Path | None = None) -> int:
-    """Put everything on one page.
-
-    Parameters
-    ----------
-    output
-        The page: a name that ends in .html. It opens without a network, and can be sent as it is.
-    save_files
-        Also write the tables of the page for a paper (LaTeX, CSV), and of each run its scores beside the worst, median
-        and best of all runs (CSV) and what trec_eval -q prints, into this folder, which must be new or empty.
-    """
-    from gainful.pages.files import check_folder
-    from gainful.pages.result import check_page_path
-
-    check_page_path(output)
-    if save_files is not None:
-        check_folder(save_files)
-    found = call.result()
-    replaced = output.exists()
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", GainfulWarning)
-        found.save(output)
-    emit("".join(f"{line}\n" for sentence in found.findings() for line in paragraph(sentence)[:1]))
-    for remark in found.notes():
-        note(f"{'failed' if remark.code == 'failed' else 'note'}: {remark.text}")
-    for one in told:
-        note(f"note: {one.message}")
-    note(str(found.settings))
-    note(f"{'replaced' if replaced else 'written to'} {output}: open it in a browser")
-    if save_files is not None:
-        note(f"written to {save_files}: {plural(len(found.save_files(save_files)), 'file')}")
-    return left_out(found)
-
-
 def study(
     call: Call,
     *,
@@ -337,117 +298,3 @@ def tasks(
     found = call.with_words(collections=given if call.own["groups"] is None else next(iter(given.values()))).result()
     call.show(found)
     return left_out(found)
-
-
-def apply(call: Call, *, output: Path) -> None:
-    """Cut a run.
-
-    Parameters
-    ----------
-    output
-        Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
-        .gz, .zst, .bz2 and .xz may follow.
-    """
-    from gainful.io.read import read_run
-    from gainful.io.write import write_run
-    from gainful.verbs.source import one_run
-
-    whole, other = one_run(call.word["run"], call.shared), call.own["filter_run"]
-    scored = whole if other is None else read_run(other)
-    with warnings.catch_warnings(record=True) as noticed:
-        warnings.simplefilter("always", GainfulWarning)
-        kept = call.function(whole, **{**call.own, "filter_run": None if other is None else scored})
-    for one in noticed:
-        note(f"note: {one.message}")
-    try:
-        write_run(kept, _place(output))
-    except DataError as error:
-        if len(kept) or not len(whole):
-            raise
-        raise DataError(f"{error}. Nothing is left of it: {_out_of_reach(whole, scored)}") from None
-    note(f"{output}: {len(kept)} of {len(whole)} documents{_emptied(whole, kept)}")
-
-
-def score(call: Call, *, output: Path) -> None:
-    """Rank documents with an f-ranker.
-
-    Parameters
-    ----------
-    output
-        Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
-        .gz, .zst, .bz2 and .xz may follow.
-    """
-    from gainful.io.write import write_run
-    from gainful.ltrf.data import read_examples
-
-    examples = read_examples(Path(call.word["data"]), labelled=False)
-    with bars():
-        run = call.function(Path(call.word["ranker"]), examples, **call.own)
-    write_run(run, _place(output))
-    topics = len(examples.queries)
-    empty = topics - len(run.topics)
-    note(f"{output}: {len(run)} of {len(examples)} documents; nothing for {empty} of {topics} topics")
-
-
-def qrels(call: Call, *, output: Path) -> None:
-    """Write the judgments in examples.
-
-    Parameters
-    ----------
-    output
-        Write the judgments to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one
-        of .gz, .zst, .bz2 and .xz may follow.
-    """
-    from gainful.io.write import write_qrels
-
-    found = call.function(Path(call.word["data"]), **call.own)
-    write_qrels(found, _place(output))
-    note(f"{output}: {len(found)} judgments")
-
-
-def export(call: Call) -> None:
-    """Write an f-ranker as another program's file."""
-    folder = Path(call.word["ranker"])
-    if not folder.exists():
-        raise DataError(f"{folder}: no such file or folder")
-    with bars():
-        call.function(folder, **call.own)
-    note(f"written to {call.own['onnx']}")
-
-
-def _place(output: Path) -> Path:
-    """Where a run is written to: - is the screen."""
-    return Path("/dev/stdout") if str(output) == "-" else output
-
-
-def _emptied(whole: Run, kept: Run) -> str:
-    """The topics that have nothing left."""
-    some = set(kept.topics)
-    empty = [topic for topic in whole.topics if topic not in some]
-    if not empty:
-        return ""
-    names = ", ".join(empty[:_NAMED]) + (", …" if len(empty) > _NAMED else "")
-    return f"; nothing left for {len(empty)} of {len(whole.topics)} topics ({names})"
-
-
-def _out_of_reach(run: Run, scored: Run) -> str:
-    """Why a cut leaves nothing; `scored` has the scores that the threshold is on."""
-    highest = scored.frame.join(run.frame, on=["query_id", "doc_id"], how="semi")["score"].to_numpy().max()
-    return f"no score of run {scored.name!r} reaches the threshold; the highest is {highest}"
-
-
-def simulate(call: Call, *, folder: Path) -> None:
-    """Make a test collection.
-
-    Parameters
-    ----------
-    folder
-        A new or empty folder: gets qrels.txt, runs/*.txt and collection.json, which has settings and systems.
-    """
-    refuse_if_occupied(folder)
-    collection = call.function(**call.own)
-    write_collection(collection, folder)
-    note(str(collection))
-    for line in collection.likeness():
-        note(f"note: {line}")
-    note(f"written to {folder}: qrels.txt, {plural(len(collection.runs), 'file')} in runs, collection.json")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gainful import _polars as pl
 from gainful.data.columns import SAMPLE
 from gainful.errors import DataError
-from gainful.io.atomic import write_atomically
+from gainful.io.atomic import appearing, refuse_if_occupied, write_atomically
 from gainful.io.compression import compress, is_compressed, split_compression
 from gainful.io.encoding import decode, from_utf8
 from gainful.io.files import ARROW_SUFFIXES, JSONL_SUFFIXES
 from gainful.io.read import read_qrels, read_run
 from gainful.tables import as_cell
+
+if TYPE_CHECKING:
+    from gainful.data.simulate.collection import Collection
 
 # What spreadsheets open.
 _SPREADSHEET = (".csv", ".tsv")
@@ -120,6 +124,32 @@ def write_list(frame: pl.DataFrame, path: Path) -> None:
         frame.with_columns(pl.col(more).map_elements(as_cell, pl.String)) if _format(path) in _SPREADSHEET else frame
     )
     _write_table(shown.select("query_id", "doc_id", label, *more), path)
+
+
+def write_collection(collection: Collection, folder: str | os.PathLike[str]) -> None:
+    """Write what `simulate` made; the folder appears with all of it, or not at all.
+
+    Parameters
+    ----------
+    collection
+        What to write.
+    folder
+        A new or empty folder: gets ``qrels.txt``, ``runs/*.txt`` and ``collection.json``, which has settings and
+        systems.
+
+    Raises
+    ------
+    DataError
+        There is something at that place, or it cannot be written.
+    """
+    refuse_if_occupied(Path(folder))
+    with appearing(Path(folder)) as draft:
+        write_qrels(collection.qrels, draft / "qrels.txt")
+        (draft / "runs").mkdir()
+        for run in collection.runs:
+            write_run(run, draft / "runs" / f"{run.name}.txt")
+        text = json.dumps(collection.to_dict(), indent=2, allow_nan=False)
+        (draft / "collection.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _format(path: Path) -> str:

@@ -15,8 +15,7 @@ from gainful.compat.trec_join import without_negative
 from gainful.compat.trec_table import select
 from gainful.data.rankings import Rankings
 from gainful.data.scores import MEAN, Scores
-from gainful.errors import DataError
-from gainful.io.atomic import write_atomically
+from gainful.io.atomic import appearing, refuse_if_occupied, write_atomically
 from gainful.io.encoding import from_utf8
 from gainful.results import Result
 from gainful.tables import as_cell
@@ -24,15 +23,9 @@ from gainful.tables import as_cell
 _NOT_IN_NAMES = re.compile(r"[^\w.+=@-]+")
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse, before any work, a place that holds something."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"{folder}: expected a new or empty folder, got one with files in it, or a file: name another")
-
-
 def write_files(scores: Scores, rankings: Rankings, results: Mapping[str, Sequence[Result]], folder: Path) -> list[str]:
-    """Write all files into a new or empty folder; their names."""
-    check_folder(folder)
+    """Write all files into a new or empty folder, which appears with all of them or not at all; their names."""
+    refuse_if_occupied(folder)
     texts = {"means.tex": scores.mean_table().latex(), "means.csv": _csv(*_frame(scores.mean_table().frame))}
     texts["scores.csv"] = _csv(("run", "measure", "query_id", "score"), scores.long_rows())
     for name, found in results.items():
@@ -44,9 +37,10 @@ def write_files(scores: Scores, rankings: Rankings, results: Mapping[str, Sequen
     texts |= {f"runs/{name}.csv": text for name, text in zip(names, _of_runs(scores), strict=True)}
     if rankings.policies.ties != "expected":  # which has no one ranking
         texts |= {f"runs/{name}.eval": text for name, text in zip(names, _of_trec(rankings), strict=True)}
-    (folder / "runs").mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_atomically(folder / name, from_utf8(text.encode()))
+    with appearing(folder) as draft:
+        (draft / "runs").mkdir()
+        for name, text in texts.items():
+            write_atomically(draft / name, from_utf8(text.encode()))
     return list(texts)
 
 

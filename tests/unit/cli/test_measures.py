@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from gainful.cli.measures import definition_of
 from gainful.measures import REGISTRY
+from gainful.measures.describe import definition_of
 
 
 class TestList:

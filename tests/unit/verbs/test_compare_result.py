@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import asdict
+from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -440,3 +441,16 @@ def test_runs_of_another_collection():
     with pytest.warns(gf.GainfulWarning, match="return no document that has a judgment"):
         found = gf.compare({"1": {"a": 1}, "2": {"b": 1}}, {n: {"1": ["x"], "2": ["y"]} for n in "pq"}, "AP")
     assert found.verdict() == "There is nothing to compare: no run returns any document that is judged."
+
+
+def test_junit():
+    """One test per run and measure, the failed ones with their reason; what comes from data is escaped."""
+    base = np.array([0.2, 0.5, 0.3, 0.6, 0.1, 0.4])
+    up = base + np.array([0.11, 0.09, 0.12, 0.10, 0.08, 0.10])
+    runs = pl.DataFrame({"base": up, "<&>\x1b": base, "same": up})
+    suite = ElementTree.fromstring(compare(runs, baseline="base").to_junit())
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.get("name") for case in suite] == ["<&>\\x1b against base", "same against base"]
+    assert [len(case) for case in suite] == [1, 0]
+    suite = ElementTree.fromstring(compare(runs, baseline="base").to_junit(margin=0.2))
+    assert suite.get("failures") == "0"

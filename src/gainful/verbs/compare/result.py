@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from gainful.errors import DataError, GainfulError, did_you_mean, setting
 from gainful.results import Chart, Note, Result, Settings, listed, of_measure
 from gainful.stats.paired import CLOSE, rounding
 from gainful.stats.resample import FloatArray
-from gainful.tables import Table
+from gainful.tables import Table, printable
 from gainful.verbs.compare.contrasts import Contrasts, check_margin, checked_alpha, difference_interval
 from gainful.verbs.compare.equivalence import equivalence_frame, equivalence_table
 from gainful.verbs.compare.tables import groups_table, means_table, movers_tables, pairs_table, standing_table
@@ -210,6 +211,20 @@ class Comparison(Result):
             reason = f"{one.measure}: {run!r} {why}"
             rows.append((one.measure, run, difference, None if margin is None else float(bound[at]), p, reason))
         return rows
+
+    def to_junit(self, margin: float | None = None, alpha: float | None = None) -> str:
+        """What `worse` finds as JUnit XML: one test per measure and run other than the baseline."""
+        found = self.worse(margin, alpha).select("measure", "run", "reason").rows()
+        reasons = {(measure, run): reason for measure, run, reason in found}
+        cases = []
+        for measure in (one.measure for one in self.contrasts):
+            for run in (run for run in self.systems if run != self.baseline):
+                pair = quoteattr(printable(f"{run} against {self.baseline}"))
+                reason = escape(printable(reasons.get((measure, run), "")))
+                inside = f"<failure>{reason}</failure>" if reason else ""
+                cases.append(f"<testcase classname={quoteattr(printable(measure))} name={pair}>{inside}</testcase>")
+        suite = f'<testsuite name="gainful compare" tests="{len(cases)}" failures="{len(reasons)}">'
+        return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', suite, *cases, "</testsuite>"]) + "\n"
 
     def passed(self, margin: float | None = None, alpha: float | None = None) -> str:
         """What to say where `worse` finds nothing."""
