@@ -160,7 +160,7 @@ def _scan(source: bytes, separator: str, layout: Layout) -> pl.LazyFrame:
     schema = {column: _dtype(column, layout) for column in layout.columns}
     guarded = source.startswith(_PACKED)
     source = _filler(separator, layout) + source if guarded else source
-    scan = pl.scan_csv(source, separator=separator, schema=schema, has_header=False, quote_char=None, glob=False)
+    scan = pl.scan_csv(source, separator=separator, schema=schema, has_header=False, quote_char=None)
     return scan.slice(1) if guarded else scan
 
 

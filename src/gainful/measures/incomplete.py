@@ -45,7 +45,7 @@ def bpref(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrele
     pool, others = relevant_in_pool(rankings, rel), rankings.pool_sum(low)
     row = rankings.row[found]
     limit = pool[row]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         penalty = np.where(above > 0, np.minimum(above, limit) / np.minimum(others[row], limit), 0.0)
     return ratio(rankings.sum(1.0 - penalty, found), pool)
 
@@ -63,5 +63,5 @@ def inferred_ap(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "n
     found, good, bad = _judged_above(rankings, rel, _nonrelevant(rankings, rel, negatives))
     rank, pooled = rankings.rank[found], found - rankings.first_hit()[rankings.row[found]]
     share = (good + _EPSILON) / (good + bad + 2 * _EPSILON)
-    expected = np.where(rank == 1, 1.0, (1.0 + pooled * share) / rank)
+    expected = (1.0 + pooled * share) / rank  # 1 at rank 1, above which nothing is pooled
     return ratio(rankings.sum(expected, found), relevant_in_pool(rankings, rel))

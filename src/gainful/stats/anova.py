@@ -33,7 +33,7 @@ class TwoWay:
     def within_rows(self) -> FloatArray:
         """The mean square of a one-way analysis, to which columns are error: df = rows · (columns − 1)."""
         squares = self.columns * self.df_columns + self.residual * self.df_residual
-        return np.asarray(squares / (self.n_rows * self.df_columns), np.float64)
+        return np.asarray(squares / (self.n_rows * self.df_columns))
 
 
 def two_way(tables: FloatArray) -> TwoWay:
@@ -117,10 +117,10 @@ def absolute_ratios(squares: TwoWay, confidence: float) -> Ratios:
 def reliability_of(ratio: Any, n: Any) -> FloatArray:
     """The share of σ²(rows) in the variance of a mean of n: n·ratio/(1 + n·ratio), 1 for an infinite ratio."""
     with np.errstate(divide="ignore"):
-        return np.asarray(1.0 / (1.0 + 1.0 / (np.asarray(n) * ratio)), np.float64)
+        return np.asarray(1.0 / (1.0 + 1.0 / (np.asarray(n) * ratio)))
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """A ratio of variances: a negative one is 0, x/0 infinite, 0/0 undefined."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.maximum(above, 0.0) / below, np.float64)
+        return np.asarray(np.maximum(above, 0.0) / below)

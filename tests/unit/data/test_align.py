@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gainful.data import align as joining
 from gainful.data import match as module
-from gainful.data.align import align
+from gainful.data.align import align, stray_notes
 from gainful.data.policies import Policies
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
-from gainful.data.run import Run
+from gainful.data.run import LargeRun, RawRun, Run, UnreadRun
 from gainful.errors import DataError, PolicyError
+from gainful.results import Note
 from worlds import World, qrels_of, run_of, worlds
 
 
@@ -273,6 +275,122 @@ def test_document_judged_twice():
     assert len(rankings.pool_grade) == 2
 
 
+# Runs that are left out
+
+
+def one():
+    return qrels_of({"q": {"a": 1.0}})
+
+
+def good():
+    return run_of([("q", "a", 1.0)], "good")
+
+
+def twice():
+    return run_of([("q", "a", 2.0), ("q", "a", 1.0)], "twice")
+
+
+HOW_TO_GO_ON = ["keep_going leaves out such runs, and goes on with the others."]
+
+
+def test_what_could_not_be_read_and_what_is_no_run():
+    unread, stray = UnreadRun("x.txt", "x.txt:1: no good"), UnreadRun("plot.png", "a PNG image", is_run=False)
+    rankings = align(one(), [unread, stray, good()])
+    assert rankings.systems == ("good",)
+    assert rankings.failed == (("x.txt", "x.txt:1: no good"),)
+    left_out = Note("no-run", "plot.png", "Left out 1 file that is no run: plot.png (a PNG image).")
+    assert rankings.run_notes == (left_out,)
+    for alone in (unread, stray):
+        assert align(one(), [alone]).systems == ()
+
+
+def test_strays_are_named_up_to_ten():
+    strays = [(f"{name}.png", "a PNG image") for name in "abcdefghijk"]
+    assert stray_notes([]) == []
+    (two,), (ten,), (eleven,) = stray_notes(strays[:2]), stray_notes(strays[:10]), stray_notes(strays)
+    left_out = "Left out 2 files that are no runs: a.png (a PNG image) and b.png (a PNG image)."
+    assert two == Note("no-run", "a.png", left_out)
+    assert "j.png" in ten.text
+    assert eleven.text.startswith("Left out 11 files that are no runs: a.png (a PNG image), ")
+    assert "k.png" not in eleven.text
+
+
+def test_settings_that_may_be_a_run():
+    """They are none where no topic of theirs is judged."""
+    doubtful = Run(run_of([("k1", "a", 0.9)]).frame, "bm25", "bm25.json", doubtful=True)
+    rankings = align(one(), [doubtful, good()])
+    assert rankings.systems == ("good",)
+    text = "Left out 1 file that is no run: bm25.json (settings, since none of its topics is judged)."
+    assert rankings.run_notes == (Note("no-run", "bm25.json", text),)
+    assert align(one(), [Run(good().frame, "bm25", "bm25.json", doubtful=True)]).systems == ("bm25",)
+    assert align(one(), [Run(doubtful.frame, "bm25", "bm25.json")]).systems == ("bm25",)
+
+
+def test_what_readers_noticed_is_kept():
+    notes = [Note("ranks", name, "Read as ranks.") for name in ("one", "two")]
+    runs = [Run(good().frame, note.subject, notes=(note,)) for note in notes]
+    assert align(one(), runs).run_notes == tuple(notes)
+
+
+def test_refused_among_others():
+    """Only then there is something to go on with; a run of the same name, or a policy, is another matter."""
+    for runs, error, notes in (
+        ([twice(), good()], DataError, []),
+        ([good(), twice()], DataError, HOW_TO_GO_ON),
+        ([good(), good()], DataError, []),
+        ([good(), run_of([("x", "a", 1.0)], "none")], PolicyError, []),
+    ):
+        with pytest.raises(error) as caught:
+            align(one(), runs, Policies(missing="error"))
+        assert getattr(caught.value, "__notes__", []) == notes
+
+
+def test_keeps_going():
+    """What was refused has the name of its file, or of itself where there is none."""
+    files = [Run(run.frame, run.name, f"{run.name}.txt") for run in (twice(), run_of([("x", "a", 1.0)], "none"))]
+    rankings = align(one(), [twice(), *files, good()], Policies(missing="error"), keep_going=True)
+    assert rankings.systems == ("good",)
+    assert [source for source, _ in rankings.failed] == ["'twice'", "twice.txt", "none.txt"]
+    assert rankings.failed[0][1].startswith("run 'twice': document 'a' appears twice in topic 'q'")
+    assert rankings.failed[2][1].startswith("run 'none' returns nothing for 1 of 1 judged topics (q)")
+    none = align(one(), [twice()], keep_going=True)
+    assert (none.systems, none.n_rows, none.rank.tolist(), none.tied.tolist()) == ((), 0, [], [])
+
+
+def test_rows_that_cannot_be_read():
+    def rows():
+        raise DataError("r.txt:1: no good")
+
+    raw = RawRun("r", b"1 Q0", rows, source="r.txt", entry="runs/")
+    with refused(DataError, "r.txt:1: no good"):
+        align(one(), [raw])
+    assert align(one(), [raw, good()], keep_going=True).failed == (("runs/", "r.txt:1: no good"),)
+
+
+# What the compiled core is given
+
+
+def test_a_run_as_it_was_given_goes_to_the_core(monkeypatch):
+    """Unless all documents are to be listed; what the core leaves is read."""
+    asked = []
+
+    def join_raw(raw, name, rules, threads):
+        asked.append((raw, name, rules.documents, threads() is threads()))
+
+    monkeypatch.setattr(joining, "join_raw", join_raw)
+    raw = RawRun("r", b"q Q0 a 1 2 t", lambda: good().frame)
+    assert align(one(), [raw], documents=3).rank.tolist() == [1]
+    assert align(one(), [raw], documents=np.inf).rank.tolist() == [1]
+    assert asked == [(b"q Q0 a 1 2 t", "r", 3, True)]
+
+
+def test_scores_are_compared_as_float64_if_asked_for():
+    rows = [("q", "a", 1.0 + 1e-9), ("q", "b", 1.0)]
+    judged = qrels_of({"q": {"a": 1.0, "b": 0.0}})
+    assert align(judged, [run_of(rows)]).document.tolist() == [1, 0]
+    assert align(judged, [run_of(rows)], exact=True).document.tolist() == [0, 1]
+
+
 # The two shortcuts: hashes and pieces
 
 
@@ -312,6 +430,18 @@ def test_pieces(piece, world, policies):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PIECE", piece)
         assert same(world.align(**policies, duplicates="first"), whole)
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+@pytest.mark.parametrize("topics", ["aaxabbxyb", "abxbaaybx"], ids=["one after another", "scattered"])
+def test_runs_in_chunks(monkeypatch, topics, size):
+    monkeypatch.setattr(module, "PIECE", 1)
+    whole = run_of([(topic, str(at), float(at % 3)) for at, topic in enumerate(topics)])
+    judged = qrels_of({topic: {str(at): 1.0 for at in range(9)} for topic in "ba"})
+    rankings = align(judged, [LargeRun("run", lambda: whole.frame.iter_slices(size), 100)])
+    assert rankings.ignored == (2,)
+    assert rankings.retrieved.tolist() == [3, topics.count("a")]
+    assert same(rankings, align(judged, [whole]))
 
 
 def test_large_run():

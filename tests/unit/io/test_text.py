@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import re
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from gainful.errors import DataError
 from gainful.io import files, text
 from gainful.io.encoding import decode
 from gainful.io.read import read_qrels, read_run
-from gainful.io.text import QRELS, RUN, Layout, read_text
+from gainful.io.text import QRELS, RUN, LargeFile, Layout, has_iterations, is_text, read_fields, read_lines, read_text
 
 RUN_TEXT = b"1 Q0 a 1 2.5 tag\n1 Q0 b 2 -1e-3 tag\n2 Q0 a 1 7 tag\n"
 RUN_ROWS = [("1", "a", 2.5), ("1", "b", -0.001), ("2", "a", 7.0)]
@@ -144,6 +146,11 @@ def test_a_byte_order_mark_where_a_large_file_is_cut_is_part_of_the_id(monkeypat
 )
 def test_odd_files_are_read_as_their_plain_form(data: bytes) -> None:
     assert read_text(data, RUN, "f").rows() == RUN_ROWS
+
+
+def test_a_byte_order_mark_after_blank_lines_is_part_of_the_id() -> None:
+    data = b"\n\xef\xbb\xbf1 Q0 a 1 2 t\n2 Q0 b 1 3 t\n"
+    assert read_text(data, RUN, "f").rows() == [("\ufeff1", "a", 2.0), ("2", "b", 3.0)]
 
 
 @pytest.mark.parametrize("topic", [b"x^2", b"x\x01", b"x\x9c", b"x\xda", b"\x1f\x8b", b"(\xb5/\xfd"])
@@ -317,3 +324,131 @@ def test_no_line_is_wrong_and_yet_polars_complains(folder: Path, refused, monkey
     (folder / "r.txt").write_bytes(RUN_TEXT)
     with refused("r.txt: cannot be read as a run: a bug"):
         read_run("r.txt")
+
+
+class TestLines:
+    """Some lines of a text, which come after others."""
+
+    @pytest.mark.parametrize("more", [b"", b"\n"], ids=["plain", "odd"])
+    @pytest.mark.parametrize(("layout", "line"), [(RUN, b"1 Q0 a 1 2 t\n"), (QRELS, b"1 0 a 2\n")])
+    def test_a_byte_order_mark_is_none_but_at_the_start(self, layout: Layout, line: bytes, more: bytes) -> None:
+        data = b"\xef\xbb\xbf" + line + line + more
+        assert read_lines(data, layout, "f").rows() == [("1", "a", 2.0)] * 2
+        assert read_lines(data, layout, "f", before=3).rows() == [("\ufeff1", "a", 2.0), ("1", "a", 2.0)]
+
+    @pytest.mark.parametrize("start", ["", "\ufeff"])
+    @pytest.mark.parametrize("before", [1, 7])
+    def test_lines_are_counted_from_the_start_of_the_file(self, refused, start: str, before: int) -> None:
+        data = f"{start}1 Q0 a 1 2 t\n1 Q0 b\n".encode()
+        with refused(f"f:{before + 2}: expected 6 fields (topic Q0 doc rank score tag), got 3: '1 Q0 b'"):
+            read_lines(data, RUN, "f", before=before)
+        with refused(
+            f"f:{before + 1}: character U+10FFFF is kept for bytes that are not UTF-8; remove it from the file"
+        ):
+            read_lines(f"{start}\U0010ffff Q0 b 1 2 t\n".encode(), RUN, "f", before=before)
+
+    def test_only_the_first_line_of_a_file_tells_what_it_is(self, refused) -> None:
+        problem = "expected 6 fields (topic Q0 doc rank score tag), got 4: '1 0 a 1'"
+        for before, hint in ((0, ". It looks like qrels; give qrels first"), (1, "")):
+            with refused(f"f:{before + 1}: {problem}{hint}"):
+                read_lines(b"1 0 a 1\n", RUN, "f", before=before)
+
+    def test_a_mark_is_shown_where_it_is_part_of_the_line(self, refused) -> None:
+        for before, shown in ((0, "1 Q0"), (2, "\ufeff1 Q0")):
+            with refused(f"f:{before + 1}: expected 6 fields (topic Q0 doc rank score tag), got 2: {shown!r}"):
+                read_lines(b"\xef\xbb\xbf1 Q0\n", RUN, "f", before=before)
+
+    def test_no_line_with_data(self) -> None:
+        assert read_lines(b"# nothing\n", RUN, "f").schema == {
+            "query_id": pl.String,
+            "doc_id": pl.String,
+            "score": pl.Float64,
+        }
+
+
+def test_all_fields(refused) -> None:
+    frame = read_fields(b"1  s1 a 2\n\n1 s2 a 0\n", QRELS, "f")
+    assert frame.columns == ["query_id", "iteration", "doc_id", "relevance"]
+    assert frame.rows() == [("1", "s1", "a", 2.0), ("1", "s2", "a", 0.0)]
+    with refused("f:2: expected a number as label, got 'x': '1 s a x'"):
+        read_fields(b"1 s a 1\n1 s a x\n", QRELS, "f")
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        (b"1 0 a 1\n1 1 b 1\n", True),
+        (b"1 0 a 1\n2 0 b 1\n", False),
+        (b"1 0 a 1\n1 1 b\n1 2 b 1 1\n", False),  # not four fields
+        (b"1 0 a 1\n# 1 b 1\n", False),
+        (b"\xef\xbb\xbf# 1 b 1\n1 0 a 1\n", False),
+    ],
+)
+def test_iterations(head: bytes, found: bool) -> None:
+    assert has_iterations(head) is found
+
+
+def test_which_lines_are_text() -> None:
+    run, qrels = b"1 Q0 a 1 2 t\n", b"1\t0 a -1"
+    assert is_text(run)
+    assert is_text(qrels)
+    assert is_text(qrels, QRELS)
+    assert not is_text(qrels, RUN)
+    assert is_text(qrels, RUN, QRELS)
+    assert not is_text(b"1 Q0 a 1 x t")
+    assert not is_text(b"1 0 a")
+
+
+class TestLargeFile:
+    @pytest.fixture
+    def large(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> LargeFile:
+        """Ten bytes, of which the system gives four at a time."""
+        pread = os.pread
+        monkeypatch.setattr(os, "pread", lambda file, size, start: pread(file, min(size, 4), start))
+        monkeypatch.setattr(text, "_SLICE", 3)
+        (folder / "f").write_bytes(b"0123456780")
+        return LargeFile((folder / "f").open("rb"), "f")
+
+    def test_is_its_bytes(self, large: LargeFile) -> None:
+        assert len(large) == 10
+        assert (large[2:9], large[:3], large[8:], large[9:99], large[5:5]) == (b"2345678", b"012", b"80", b"0", b"")
+        assert bytes(large) == b"0123456780"
+
+    def test_finds(self, large: LargeFile) -> None:
+        assert [large.find(b"0", start) for start in (0, 1, 9, 10)] == [0, 9, 9, -1]
+        assert [large.find(b"%d" % digit, 1) for digit in range(1, 9)] == [1, 2, 3, 4, 5, 6, 7, 8]
+        assert large.find(b"9", 0) == -1
+
+    def test_all_of_it_needs_memory(self, large: LargeFile, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked = []
+        monkeypatch.setattr(text, "check_memory", lambda *given: asked.append(given))
+        bytes(large)
+        assert asked == [("f", 10)]
+
+    def test_cannot_be_read(self, large: LargeFile, monkeypatch: pytest.MonkeyPatch, refused) -> None:
+        def fail(*_: object) -> None:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(os, "pread", fail)
+        with refused("f: cannot be read: Input/output error"):
+            large[:]
+
+    def test_changed(self, large: LargeFile, refused) -> None:
+        Path("f").write_bytes(b"012")
+        with refused("f: changed while it was read; wait until it is complete"):
+            large[:2]
+
+    def test_is_closed_with_the_last_of_it(self, folder: Path) -> None:
+        (folder / "f").write_bytes(b"")
+        file = (folder / "f").open("rb")
+        LargeFile(file, "f")
+        gc.collect()
+        assert file.closed
+
+
+def test_memory_of_unusual_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """About six times the text, which is asked for before anything is done."""
+    asked = []
+    monkeypatch.setattr(text, "check_memory", lambda *given: asked.append(given))
+    read_text(b"1  Q0 a 1 2 t\n", RUN, "f")
+    assert asked == [("f", 6 * 14)]

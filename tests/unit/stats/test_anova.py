@@ -70,12 +70,20 @@ class TestTwoWay:
         assert two_way(same).columns > 0.1
         assert two_way(additive).residual == 0.0
         assert two_way(np.full((3, 4), 1 / 3)).columns == 0.0
+        # The more cells, the more of it; few rows of many columns have as much as their cells make.
+        assert two_way(np.add.outer(numbers(1, 3), numbers(2, 600))).residual == 0.0
+
+    def test_rounding_is_that_of_the_table(self):
+        """What would be lost in a table of large numbers is not in one beside it."""
+        squares = two_way(np.stack([TABLE, TABLE * 1e-14, np.zeros((2, 3))]))
+        assert squares.rows == pytest.approx([13.5, 13.5e-28, 0.0], rel=1e-9, abs=0)
+        assert squares.residual == pytest.approx([1.5, 1.5e-28, 0.0], rel=1e-9, abs=0)
 
     def test_small_differences_at_a_high_level_are_kept(self):
         y = np.floor(numbers(8, 3, 7) * 10)
         assert two_way(y + 2.0**40).residual == pytest.approx(by_loops(y)[2], rel=1e-9)
 
-    @pytest.mark.parametrize("scale", [1e-140, 1e-75, 1e75, 1e139])
+    @pytest.mark.parametrize("scale", [1e-140, 1e-75, 1e75, 1e140])
     def test_scale_changes_no_ratio(self, scale):
         table = np.array([[0.1, 0.2, 0.4], [0.3, 0.5, 0.6], [0.2, 0.5, 1.0]])
         for ratios in (relative_ratios, absolute_ratios):
@@ -159,6 +167,7 @@ class TestRatios:
             (np.ones((3, 4)), np.nan, np.nan),
             (np.tile([0.1, 0.2, 0.7], (3, 1)), np.nan, 0.0),  # the same rows
             (np.tile([[0.1], [0.2], [0.7]], (1, 3)), np.inf, np.inf),  # the same columns
+            (np.eye(2), 0.0, 0.0),  # the same means of rows and of columns
         ],
     )
     def test_without_variance(self, table, relative, absolute):
