@@ -2,14 +2,15 @@
 # up in .venv.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN = $(VENV)/bin
 DATA ?= ../shared/data
 # Processes that share the tests.
 JOBS ?= auto
 
 .PHONY: test test-all pure demo docs lint types layers pytest slow coverage conformance fuzz bench release clean
 
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+CONSTRAINTS := constraints.txt
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
 
 # An environment with gainful and its charts; each stamp is newer than what it was made from.
 $(VENV)/base: pyproject.toml constraints.txt
@@ -73,9 +74,18 @@ slow: $(VENV)/train
 coverage:
 	$(BIN)/coverage report
 
-# Other projects' own tests, on gainful and on the originals; FOLDER has checkouts of them, the package index the others.
-conformance: $(VENV)/stamp
+# Other projects' own tests, on gainful and on the originals, in an environment of their own; FOLDER may have checkouts.
+conformance: VENV := .venv-conformance
+conformance: CONSTRAINTS := .venv-conformance/constraints.txt
+conformance: .venv-conformance/stamp
 	$(BIN)/python .ci/conformance.py $(if $(FOLDER),--folder $(FOLDER))
+
+.venv-conformance/stamp: .ci/conformance.txt pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(@D)
+	grep -v '^pandas==' constraints.txt > $(CONSTRAINTS)
+	$(PIP) --upgrade pip
+	$(PIP) --requirement .ci/conformance.txt --editable .
+	touch $@
 
 # Builds the site into site/, and checks that every link leads somewhere and that nothing is fetched from a network.
 docs: $(VENV)/docs
@@ -108,4 +118,4 @@ bench:
 	$(PYTHON) benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage demo build dist site src/gainful/_core/*.so
+	rm -rf $(VENV) .venv-bench .venv-conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage demo build dist site src/gainful/_core/*.so

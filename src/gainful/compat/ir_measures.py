@@ -139,6 +139,8 @@ class GainfulEvaluator(ir_measures.Evaluator):
         super().__init__([one for same in self._chosen.values() for one in same], set(self._qrels.topics))
 
     def _iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
+        if not self._qrels.topics:  # which ir_measures takes for no topics, `evaluate` for a mistake
+            return
         one = read_run(run)
         chosen = list(self._chosen)
         scores = evaluate(self._qrels, [one], chosen, **self._policies.to_dict())  # type: ignore[arg-type]

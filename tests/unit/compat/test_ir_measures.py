@@ -340,6 +340,11 @@ def test_measures_of_ir_measures_itself(alone):
     assert provider.calc_aggregate([other], qrels, run) == ir_measures.calc_aggregate([other], qrels, run)
 
 
+@pytest.mark.parametrize("measure", [ir_measures.Judged @ 5, ir_measures.P @ 5, nDCGf @ 5], ids=str)
+def test_no_judgments_are_no_topics(measure):
+    assert list(provider.iter_calc([measure], [], [ScoredDoc("q", "a", 1.0)])) == []
+
+
 def test_graded_rank_biased_precision_of_ir_measures():
     """Without `rel` it is graded, which no other provider computes; here by label / 2."""
     qrels, run = {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "b": 1.0}}
