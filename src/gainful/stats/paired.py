@@ -122,8 +122,8 @@ def least_p(test: Test, topics: int, systems: int, resamples: int) -> float:
             "bootstrap": np.float64(topics) ** topics / 2.0,
             "tukey": np.float64(systems * (systems - 1.0)) ** (topics - 1),
         }[test]
-    exact = test == "wilcoxon" or (test == "randomisation" and topics < 60 and 1 << topics <= resamples)
-    return float(max(1.0 / cases, 0.0 if exact or test == "t" else 1.0 / (resamples + 1.0)))
+    # All flips, if they are no more than the resamples, are exact, too; but then 1/cases is the larger anyway.
+    return float(max(1.0 / cases, 0.0 if test in ("t", "wilcoxon") else 1.0 / (resamples + 1.0)))
 
 
 def wilcoxon(scores: FloatArray, *, against: int | None = None) -> FloatArray:
@@ -159,7 +159,7 @@ def signed_ranks(scores: FloatArray, first: IntArray, second: IntArray) -> Float
     unit = np.maximum(noise * 100.0, np.finfo(np.float64).tiny)
     steps = np.where(size > 0.0, np.maximum(np.round(size / unit[:, None]), 1.0), 0.0)
     ranks = mid_ranks(-steps) - np.count_nonzero(size == 0.0, axis=1)[:, None]
-    return np.asarray(np.where(size > 0.0, np.sign(z) * ranks, 0.0), np.float64)
+    return np.where(size > 0.0, np.sign(z) * ranks, 0.0)
 
 
 def randomisation(
@@ -198,7 +198,7 @@ def _flipped(shared: tuple[FloatArray, IntArray, IntArray, FloatArray], flips: _
     scores, first, second, limit = shared
     signs = all_sign_flips(scores.shape[1], *flips) if isinstance(flips, tuple) else flips.astype(np.float64)
     sums = signs @ scores.T
-    return np.asarray((np.abs(sums[:, first] - sums[:, second]) >= limit).sum(axis=0), np.int64)
+    return np.asarray((np.abs(sums[:, first] - sums[:, second]) >= limit).sum(axis=0))
 
 
 def tukey_hsd(scores: FloatArray, *, resamples: int, seed: int, against: int | None = None) -> Extremes:
@@ -246,7 +246,7 @@ def t_statistic(z: FloatArray, noise: FloatArray) -> FloatArray:
     mean[np.abs(mean) <= noise] = 0.0
     spread[spread <= n * noise * noise] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(mean / np.sqrt(spread / (n - 1) / n), np.float64)
+        return np.asarray(mean / np.sqrt(spread / (n - 1) / n))
 
 
 def rounding(scores: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
@@ -270,7 +270,7 @@ def _enumerated(ranks: FloatArray, observed: FloatArray) -> FloatArray:
         sums = np.abs(all_sign_flips(n, done, done + size) @ ranks.T)
         counts += (sums >= observed - 0.25).sum(axis=0)  # sums of ranks are multiples of 1/2
         done += size
-    return np.asarray(counts / (1 << n), np.float64)
+    return np.asarray(counts / (1 << n))
 
 
 def _signed_rank_tail(n: int) -> FloatArray:
@@ -301,7 +301,7 @@ def corrected(p: ArrayLike, method: Correction) -> FloatArray:
     if method == "none" or m == 0:
         return values.copy()
     if method == "bonferroni":
-        return np.asarray(np.minimum(values * m, 1.0), np.float64)
+        return np.asarray(np.minimum(values * m, 1.0))
     order = np.argsort(values, axis=-1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=-1)
     place = np.arange(1, m + 1)

@@ -16,10 +16,15 @@ from gainful.errors import GainfulError
 from gainful.stats.bootstrap import bootstrap
 from gainful.stats.paired import (
     Extremes,
+    differing_topics,
+    least_p,
     pairs,
+    parts_of,
     randomisation,
+    sign_flip_p,
     signed_ranks,
     t_test,
+    tukey_all,
     tukey_hsd,
     wilcoxon,
 )
@@ -330,3 +335,58 @@ def test_refused(test):
         test(normal(2, 5), resamples=0, seed=0)
     with pytest.raises(GainfulError, match=r"^seed: expected a whole number of at least 0, got -1$"):
         test(normal(2, 5), resamples=9, seed=-1)
+
+
+@pytest.mark.parametrize("block", [1, 7, 1 << 20])
+def test_differing_topics(monkeypatch, block):
+    """Rounding, as that of 0.1 + 0.2, is no difference; nor is it more of one if scores are larger."""
+    monkeypatch.setattr("gainful.stats.paired.BLOCK", block)
+    scores = np.array([[0.3, 0.5, 1.0], [0.1 + 0.2, 0.5, 0.9], [0.3, 0.4, 1.0 + 5e-15], [3e9, 5e9, 1e10]])
+    assert scores[0, 0] != scores[1, 0]
+    assert differing_topics(scores).tolist() == [1, 1, 3, 2, 3, 3]  # pairs 01, 02, 03, 12, 13, 23
+    assert differing_topics(np.array([[1e10], [1e10 + 5e-5]])).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("total", "most", "parts"),
+    [(10, 4, [(0, 3), (3, 6), (6, 10)]), (4, 4, [(0, 4)]), (5, 4, [(0, 2), (2, 5)]), (0, 3, [])],
+)
+def test_parts(total, most, parts):
+    assert parts_of(total, most) == parts
+
+
+def test_p_of_equal_differences():
+    assert [sign_flip_p(n) for n in (1, 2, 3, 11)] == [1, 1 / 2, 1 / 4, 1 / 1024]
+    assert sign_flip_p(5000) == 5e-324  # the smallest number above 0
+
+
+@pytest.mark.parametrize(
+    ("test", "topics", "systems", "resamples", "least"),
+    [
+        ("t", 5, 3, 9, 0.0),
+        ("wilcoxon", 5, 3, 9, 2 / 2**5),
+        ("wilcoxon", 2000, 3, 9, 0.0),
+        ("randomisation", 5, 3, 32, 2 / 2**5),
+        ("randomisation", 5, 3, 99, 2 / 2**5),
+        ("randomisation", 10, 3, 99, 1 / 100),
+        ("randomisation", 2000, 3, 99, 1 / 100),
+        ("bootstrap", 3, 3, 99, 2 / 3**3),
+        ("bootstrap", 5, 3, 99, 1 / 100),
+        ("bootstrap", 500, 3, 99, 1 / 100),
+        ("tukey", 2, 3, 99, 1 / (3 * 2)),
+        ("tukey", 3, 3, 99, 1 / (3 * 2) ** 2),
+        ("tukey", 4, 3, 99, 1 / 100),
+        ("tukey", 2, 30, 99, 1 / 100),
+    ],
+)
+def test_least_p(test, topics, systems, resamples, least):
+    assert least_p(test, topics, systems, resamples) == pytest.approx(least, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("against", [None, 1])
+def test_tukey_of_several_matrices(against):
+    matrices = [normal(3, 6), normal(3, 9, seed=1)]
+    found = tukey_all(matrices, resamples=50, seed=4, against=against)
+    assert [one.resamples for one in found] == [50, 50]
+    for one, scores in zip(found, matrices, strict=True):
+        np.testing.assert_array_equal(one.counts, tukey_hsd(scores, resamples=50, seed=4, against=against).counts)
