@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -84,8 +83,10 @@ def _without_text_after_tag(source: object) -> dict[str, Content] | None:
 
 def judged_in_trec(qrels: Qrels | RawQrels) -> Judged:
     """Judgments as trec_eval sees them: negative labels are not judged, and nothing is judged twice."""
-    with _no_duplicates():
+    try:
         judged = Judged(qrels, "error", "unjudged")
+    except DuplicateError as error:
+        raise _without_policy(error) from None
     if judged.subtopics is not None:
         twice = np.flatnonzero((~np.isnan(judged.subtopics)).sum(axis=1) > 1)
         if len(twice):
@@ -110,8 +111,10 @@ def topics_of_trec(
 
     Scores are compared as float32, as version 9 does; if `exact`, as float64, as version 10 does.
     """
-    with _no_duplicates():
+    try:
         rankings = align(judged, runs, _POLICIES[ties], exact=exact)
+    except DuplicateError as error:
+        raise _without_policy(error) from None
     if depth is not None:
         retrieved = np.minimum(rankings.retrieved, depth)
         rankings = replace(rankings.with_hits(rankings.rank <= depth), retrieved=retrieved)
@@ -124,13 +127,9 @@ def without_negative(rankings: Rankings) -> Rankings:
     return replace(rankings, pool_grade=label[rankings.pool_grade])
 
 
-@contextmanager
-def _no_duplicates() -> Iterator[None]:
-    """Speak of none of gainful's policies, which trec_eval does not have."""
-    try:
-        yield
-    except DuplicateError as error:
-        raise DataError(f"{error.args[0]}: remove one.") from None
+def _without_policy(error: DuplicateError) -> DataError:
+    """An error that speaks of none of gainful's policies, which trec_eval does not have."""
+    return DataError(f"{error.args[0]}: remove one.")
 
 
 def _source(run: object) -> tuple[object, Callable[[], str]]:

@@ -218,9 +218,7 @@ def _assemble(rules: Rules, runs: dict[str, Joined], failed: list[tuple[str, str
         run_notes=tuple(notes),
     )
     if rules.scores:
-        rankings = replace(
-            rankings, scores=np.concatenate([np.zeros(0), *(part for run in joined for part in run.scores)])
-        )
+        rankings = replace(rankings, parts=tuple(tuple(run.scores) for run in joined))
     if rules.documents:
         both = zip((found.listed for found in hits), first_row, strict=True)
         parts = [(listed, first) for listed, first in both if listed is not None]

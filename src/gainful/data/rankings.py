@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -97,8 +98,9 @@ class Rankings:
         How many documents of each ranking are listed.
     listed
         These documents; None if there are none.
-    scores
-        Per document that was returned, judged or not, by row then rank: its score; None if they were not kept.
+    parts
+        Per system, the scores of all documents that were returned, judged or not, by topic then rank, in parts; None if
+        they were not kept. `scores` has them in one.
     tied
         Per row, 1 if all its documents have the same score and 0 if not, NaN if there are fewer than two; None if that
         is not known.
@@ -130,7 +132,7 @@ class Rankings:
     pool_inclusion: FloatArray | None = None
     documents: float = 0
     listed: ListedDocuments | None = None
-    scores: FloatArray | None = None
+    parts: tuple[tuple[FloatArray, ...], ...] | None = None
     tied: FloatArray | None = None
     stranger: tuple[str | None, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
@@ -144,6 +146,11 @@ class Rankings:
     def pool_doc(self) -> pl.Series:
         """Per pool document, its name."""
         return self.pool_docs()
+
+    @property
+    def scores(self) -> FloatArray | None:
+        """Per document that was returned, judged or not, by row then rank: its score; None if they were not kept."""
+        return None if self.parts is None else np.concatenate([np.zeros(0), *chain.from_iterable(self.parts)])
 
     @property
     def n_rows(self) -> int:
@@ -197,12 +204,12 @@ class Rankings:
 
     def first_hit(self) -> IntArray:
         """Per row, the number of its first hit, or of the one that would follow it."""
-        return np.searchsorted(self.row, np.arange(self.n_rows))
+        return self.row.searchsorted(np.arange(self.n_rows))
 
     def count_before(self, chosen: BoolArray, at: IntArray | None = None) -> IntArray:
         """Per hit (of those `at` these places, if given), how many of the `chosen` hits of its row rank above it."""
         running = np.zeros(len(chosen) + 1, np.int64)
-        np.cumsum(chosen, out=running[1:])
+        chosen.cumsum(out=running[1:])
         above = running[self.first_hit()]  # per row, those of all rows before it
         return running[:-1] - above[self.row] if at is None else running[at] - above[self.row[at]]
 
@@ -236,8 +243,6 @@ class Rankings:
             return mine, places[system] * topics + topic
 
         mine, row = renumbered(self.row)
-        ends = np.append(0, np.cumsum(self.retrieved.reshape(-1, topics).sum(axis=1)))
-        scores = None if self.scores is None else [self.scores[ends[at] : ends[at + 1]] for at in chosen]
         return replace(
             self.with_hits(mine),
             systems=tuple(self.systems[at] for at in chosen),
@@ -246,7 +251,7 @@ class Rankings:
             row=row,
             ignored=tuple(self.ignored[at] for at in chosen),
             listed=None if self.listed is None else self.listed.taken(*renumbered(self.listed.row)),
-            scores=None if scores is None else np.concatenate([np.zeros(0), *scores]),
+            parts=None if self.parts is None else tuple(self.parts[at] for at in chosen),
             tied=None if self.tied is None else rows(self.tied),
             stranger=tuple(self.stranger[at] for at in chosen) if self.stranger else (),
         )
@@ -255,14 +260,18 @@ class Rankings:
         """The same rankings with unjudged documents removed before ranks are given."""
         kept = self.grade >= 0
         row, document = self.row[kept], self.document[kept]
-        begin = np.cumsum(self.retrieved) - self.retrieved
+        scores, parts = self.scores, None
+        if scores is not None:
+            begin = np.cumsum(self.retrieved) - self.retrieved
+            ends = np.searchsorted(row, np.arange(1, len(self.systems)) * len(self.topics))
+            parts = tuple((part,) for part in np.split(scores[begin[row] + self.rank[kept] - 1], ends))
         slim = replace(
             self,
             row=row,
             document=document,
             retrieved=np.bincount(row, minlength=self.n_rows),
             listed=None,
-            scores=None if self.scores is None else self.scores[begin[row] + self.rank[kept] - 1],
+            parts=parts,
             policies=replace(self.policies, unjudged="condensed"),
         )
         rank = slim.count_before(np.ones(len(row), np.bool_)) + 1

@@ -26,6 +26,8 @@ def relevant_shown(rankings: Rankings, rel: float, cutoff: int | None) -> FloatA
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """above/below, NaN (undefined) where below is 0."""
+    if below.all():
+        return above / below
     return np.asarray(np.divide(above, below, out=np.full(len(below), np.nan), where=below != 0.0), np.float64)
 
 
@@ -168,7 +170,7 @@ def average_precision(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1
     AP@k = (1/R)·Σ over relevant documents at rank r ≤ k of P@r; one that is not found adds 0. Undefined if R = 0.
     """
     relevant = rankings.relevant(rel)
-    found = np.flatnonzero(relevant if cutoff is None else relevant & within(rankings, cutoff))
+    (found,) = (relevant if cutoff is None else relevant & within(rankings, cutoff)).nonzero()
     precise = (rankings.count_before(relevant, found) + 1) / rankings.rank[found]
     return ratio(rankings.sum(precise, found), relevant_in_pool(rankings, rel))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gainful.data.rankings import FloatArray, Rankings
 from gainful.errors import MeasureError
-from gainful.measures.binary import relevant_in_pool, relevant_shown
+from gainful.measures.binary import ratio, relevant_in_pool, relevant_shown
 from gainful.measures.contributions import Contributions, at_place, by_rank, counting, places, ranks_of
 from gainful.measures.gains import best_ordering, depth, discounts, gains
 from gainful.measures.parameters import Base, Cutoff, Discount, Gain, Norm, Rel, Value
@@ -188,7 +188,7 @@ def ndcg(
     ideal, worst = _bounds(rankings, value, weight, norm)
     span = rankings.per_row(_span(rankings, value, weight, norm, ideal - worst))
     gained = achieved if norm in ("zero", "org") else achieved - rankings.per_row(worst)
-    return np.asarray(np.divide(gained, span, out=np.full(len(span), np.nan), where=span != 0.0), np.float64)
+    return ratio(gained, span)
 
 
 def _bounds(rankings: Rankings, value: FloatArray, weight: FloatArray, norm: str) -> tuple[FloatArray, FloatArray]:

@@ -70,13 +70,15 @@ def best_ordering(rankings: Rankings, gain: FloatArray, discount: FloatArray) ->
     judged = grade >= 0
     if not judged.all():
         topic, grade = topic[judged], grade[judged]
-    by_gain = np.argsort(-gain, kind="stable")
+    by_gain = (-gain).argsort(kind="stable")
     place = np.empty(len(gain), np.int64)
     place[by_gain] = np.arange(len(gain))
     # One sorted integer holds topic and gain: sorting those is far cheaper than an indirect sort by two keys.
     first = topic * len(gain)
-    ordered = np.sort(first + place[grade]) - first  # topics stay where they are
-    rank = np.arange(len(topic)) - np.searchsorted(topic, np.arange(len(rankings.topics)))[topic]
+    ordered = first + place[grade]
+    ordered.sort()
+    ordered -= first  # topics stay where they are
+    rank = np.arange(len(topic)) - topic.searchsorted(np.arange(len(rankings.topics)))[topic]
     if len(topic) > len(discount):
         shown = rank < len(discount)
         topic, rank, ordered = topic[shown], rank[shown], ordered[shown]

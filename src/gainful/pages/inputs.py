@@ -11,13 +11,14 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from gainful.data.policies import Gaps
+from gainful.data.pool import Judged
 from gainful.data.rankings import Rankings
 from gainful.data.scores import Scores
 from gainful.engine.scoring import check_ties
 from gainful.errors import check_choice, check_count, check_share
 from gainful.io.corpus import check_texts
 from gainful.io.metadata import word_of
-from gainful.io.read import read_qrels
+from gainful.io.read import judgments as read_judgments
 from gainful.measures import Measure, parse_measures
 from gainful.pages import TRIALS, ReportOptions, report
 from gainful.pages.result import need_packages
@@ -107,11 +108,12 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
         shown[name] = word_of(shown[name])
     name, sources = "rankings", None
     if known is None:
-        judged = read_qrels(qrels, columns=options.get("columns"))
-        name, sources = judged.name, _words(qrels, runs)
+        given_judgments = read_judgments(qrels, columns=options.get("columns"))
+        name, sources = given_judgments.name, _words(qrels, runs)
+        judged = Judged(given_judgments, policies.duplicates)
         # What is left of the judgments when some are taken away cannot be told from condensed rankings.
         held: Any = {**options, "unjudged": "zero"}
-        negative = bool((judged.frame["relevance"] < 0).any())  # there may be something to cut
+        negative = bool((judged.grades < 0.0).any())  # there may be something to cut
         joined = rankings_of(judged, runs, held, documents=given["cutoff"], scores=negative)
         rankings = joined.condensed() if policies.unjudged == "condensed" else joined
     else:

@@ -105,7 +105,8 @@ def _told(
         ],
         axis=1,
     )
-    ends = np.searchsorted(row, np.arange(rankings.n_rows + 1)).tolist()
+    cells = table.ravel().tolist()
+    ends = (np.searchsorted(row, np.arange(rankings.n_rows + 1)) * table.shape[1]).tolist()
     undefined = np.tile(np.isnan(of.top), len(rankings.systems)).tolist()
     added = _scaled(of.added(rankings, ranks), scale).tolist()
     absent, misplaced, forbidden = of.lost(rankings, measure.cutoff)
@@ -118,7 +119,7 @@ def _told(
         "empty": _plain(of.empty),
         "best": _plain(of.top),
         "adds": [None if none else row[:n] for row, n, none in zip(added, length, undefined, strict=True)],
-        "lost": [table[first:end].ravel().tolist() for first, end in pairwise(ends)],
+        "lost": [cells[first:end] for first, end in pairwise(ends)],
         "not_shown": _plain(absent),
         "misplaced": _plain(misplaced),
         "forbidden": _plain(forbidden),

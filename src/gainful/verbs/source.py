@@ -240,6 +240,7 @@ def align(
     """
     from gainful.data.align import align as join
     from gainful.data.notes import notes_of
+    from gainful.data.pool import Judged
     from gainful.io.read import iterate_runs, judgments
     from gainful.results import warn
 
@@ -251,7 +252,7 @@ def align(
     runs = selected(runs, {name: given[name] for name in _FILES})
     # In the background, while the judgments are read and indexed.
     reading = iterate_runs(runs, keep_going=keep_going, raw=documents < math.inf)
-    judged = judgments(qrels, columns=columns)
+    judged = qrels if isinstance(qrels, Judged) else judgments(qrels, columns=columns)
     rankings = join(judged, reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
     if not rankings.systems:
         raise DataError(rankings.failed[0][1] if rankings.failed else rankings.run_notes[0].text)
@@ -279,7 +280,7 @@ def rankings_of(source: Any, runs: Any, options: Options, *, documents: float = 
             )
     if documents > source.documents:
         raise DataError(f"expected rankings that know their documents: align(…, documents={documents:g})")
-    if scores and source.scores is None:
+    if scores and source.parts is None:
         raise DataError("expected rankings that know all scores: align(…, scores=True)")
     return source
 

@@ -179,7 +179,7 @@ def depleted(
     full = replace(scorer.score(scorer.views(rankings)), run_notes=notes_of(rankings))
     reach = judged_documents(rankings)
     # What nobody asks for any more would have to go to every worker.
-    rankings = replace(rankings, pool_docs=nameless, documents=0, listed=None, scores=None, tied=None)
+    rankings = replace(rankings, pool_docs=nameless, documents=0, listed=None, parts=None, tied=None)
     means = full.summary()
     trials: int = given["trials"] if depletion in ("stratified", "uniform") else 1
     taus = np.empty((len(chosen), len(steps), trials))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gainful import _polars as pl
+from gainful.data.match import first_ranks
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings
 from gainful.data.run import Run
 from gainful.errors import DataError, setting
@@ -78,34 +80,31 @@ def scored_documents(rankings: Rankings, filter_run: Run | None, depth: int | No
     if not len(raw):
         raise DataError(f"run {run!r}: expected judged documents, got none; use {setting('unjudged', 'zero')}")
     start = np.append(0, np.cumsum(rankings.retrieved))
-    topic = np.repeat(np.arange(len(rankings.topics)), rankings.retrieved)
-    rank = np.arange(len(raw)) - start[topic] + 1
-    document = np.full(len(raw), -1)
-    document[start[rankings.row] + rankings.rank - 1] = rankings.document
+    at = np.arange(len(raw))
+    hit = start[rankings.row] + rankings.rank - 1
+    if depth is not None:
+        row, rank = first_ranks(np.arange(len(rankings.topics)), rankings.retrieved, depth)
+        matter = np.zeros(len(raw), np.bool_)
+        matter[hit] = matter[start[row] + rank - 1] = True
+        at = np.flatnonzero(matter)
+    topic = np.searchsorted(start, at, side="right") - 1
+    rank = at - start[topic] + 1
+    start = np.searchsorted(topic, np.arange(len(start)))
+    document = np.full(len(at), -1)
+    document[np.searchsorted(at, hit)] = rankings.document
     if filter_run is None:
         # As joined, so that ranks agree: trec_eval's scores are float32.
-        with np.errstate(over="ignore"):
-            filters = raw.astype(np.float32 if rankings.policies.ties == "trec" else np.float64).astype(np.float64)
+        kind = np.float32 if rankings.policies.ties == "trec" else np.float64
     else:
         if rankings.listed is None:
             raise ValueError("expected rankings that list their documents")
         names = pl.Series(rankings.topics, dtype=pl.String).gather(topic)
         every = pl.DataFrame({"query_id": names, "doc_id": rankings.listed.doc_id})
-        raw = filters = filter_scores(every, run, filter_run)
-    order = np.argsort(raw)
-    ascending = filters[order]
-    first = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
-    group = np.zeros(len(raw), np.int64)
-    group[first[1:]] = 1
-    step = np.empty_like(group)
-    step[order] = len(first) - np.cumsum(group)
-    if depth is not None:
-        matter = np.flatnonzero((rank <= depth) | (document >= 0))
-        topic, rank, document, step = topic[matter], rank[matter], document[matter], step[matter]
-        start = np.searchsorted(topic, np.arange(len(start)))
+        raw, kind = filter_scores(every, run, filter_run), np.float64
+    thresholds, admits, step = _steps(raw, kind, at)
     admitted, place = np.arange(len(rank)), rank
     if filter_run is not None:
-        admitted = np.argsort(topic * (len(first) + 1) + step, kind="stable")
+        admitted = np.argsort(topic * (len(thresholds) + 1) + step, kind="stable")
         place = np.empty_like(rank)
         place[admitted] = rank
     step = step[admitted]
@@ -123,10 +122,29 @@ def scored_documents(rankings: Rankings, filter_run: Run | None, depth: int | No
         admitted=admitted,
         step=step,
         ends=np.flatnonzero(last),
-        thresholds=raw[order[first]][::-1],
-        admits=np.append(0, np.diff(first, append=len(raw))[::-1]),
+        thresholds=thresholds,
+        admits=admits,
         one_score=filter_run is None,
     )
+
+
+def _steps(raw: FloatArray, kind: type[np.floating[Any]], at: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    """The distinct scores as numbers of this kind, descending; how many documents have each; where each of `at` is."""
+    with np.errstate(over="ignore"):
+        if len(at) < len(raw):  # sorting alone, and looking up some, is faster than knowing the place of all
+            ascending = np.sort(raw)
+            counted = ascending.astype(kind)
+            first = np.flatnonzero(np.append(True, counted[1:] != counted[:-1]))
+            step = len(first) - np.searchsorted(counted[first], raw[at].astype(kind))
+        else:
+            order = np.argsort(raw)
+            ascending = raw[order]
+            counted = ascending.astype(kind)
+            group = np.append(0, counted[1:] != counted[:-1])
+            first = np.append(0, np.flatnonzero(group))
+            step = np.empty(len(raw), np.int64)
+            step[order] = len(first) - np.cumsum(group)
+    return ascending[first][::-1], np.append(0, np.diff(first, append=len(raw))[::-1]), step
 
 
 def filter_scores(frame: pl.DataFrame, name: str, filter_run: Run) -> FloatArray:
