@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -14,10 +17,12 @@ import pytrec_eval
 from scipy import stats
 
 import gainful as gf
+from gainful.analyses.robustness import compute
 from gainful.analyses.robustness.depletion import stratified, uniform
 from gainful.analyses.robustness.result import Knee
 from gainful.data.align import align
 from gainful.data.qrels import Qrels
+from gainful.data.rankings import nameless
 from gainful.data.run import Run
 from gainful.errors import DataError, GainfulError, PolicyError
 from gainful.progress import tracked_by
@@ -172,6 +177,44 @@ class TestEqualsEvaluatingAnew:
         assert np.array_equal(gf.robustness(made.qrels, made.runs, MEASURES, teams=teams, **given).scores, found.scores)
         with pytest.raises(gf.DataError, match=r"^teams: expected depletion='leave-one-out' with it, got depth$"):
             gf.robustness(made.qrels, made.runs, MEASURES, teams=teams, depletion="depth")
+
+    def test_teams_in_the_headers_of_runs(self, made, tmp_path):
+        teams = {run.name: str(at % 2) for at, run in enumerate(made.runs)}
+        for run in made.runs:
+            gf.write_run(run, path := tmp_path / f"{run.name}.txt")
+            header = f"# ir_metadata.start\n# actor:\n#   team: {teams[run.name]}\n# ir_metadata.end\n"
+            path.write_text(header + path.read_text())
+        given = {"depletion": "leave-one-out", "levels": [5], "seed": 3}
+        found = gf.robustness(made.qrels, tmp_path, "AP", teams="headers", **given)
+        assert np.array_equal(gf.robustness(made.qrels, made.runs, "AP", teams=teams, **given).scores, found.scores)
+
+    @pytest.mark.parametrize(
+        ("given", "name", "threads"),
+        [({}, "local", 6), ({"engine": "local"}, "local", 6), ({"engine": "dask"}, "dask", 1)],
+    )
+    def test_what_the_engine_gets(self, made, monkeypatch, given, name, threads):
+        """All workers get the same: no more than they need, and no threads where others have their share of them."""
+        asked, sent = [], []
+        local = compute.open_engine
+
+        @contextmanager
+        def opened(engine):
+            asked.append(engine)
+            with local("local") as work:
+                yield SimpleNamespace(
+                    at_once=work.at_once, map=lambda *all, **how: sent.append(how["shared"]) or work.map(*all, **how)
+                )
+
+        monkeypatch.setattr(compute, "open_engine", opened)
+        monkeypatch.setattr(os, "cpu_count", lambda: 6)
+        rankings = gf.align(made.qrels, made.runs, documents=2, scores=True)
+        gf.robustness(rankings, "AP", trials=1, levels=[0.5], **given)
+        assert asked == [name]
+        (experiment,) = sent
+        assert experiment.threads == threads
+        for held in (experiment.rankings, *experiment.views):
+            assert held.pool_docs is nameless
+            assert (held.documents, held.listed, held.scores, held.tied) == (0, None, None, None)
 
     def test_null_labels_within_a_shallower_pool_stay_pooled(self, made, judged):
         some = {
