@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from gainful.errors import GainfulError
+from gainful.progress import tracked_by
 from gainful.stats.bootstrap import bootstrap
 from gainful.stats.paired import (
     Extremes,
@@ -112,12 +113,23 @@ class TestWilcoxon:
         scores = normal(2, 30)
         with_ties = np.vstack([scores, np.round(scores[0]), np.round(scores[1])])
         assert wilcoxon(with_ties)[0, 1] == wilcoxon(scores)[0, 1] == pytest.approx(stats.wilcoxon(*scores).pvalue)
+        # Nor does a pair that differs on other topics, or fewer: each has the p-value that it has alone.
+        several = np.vstack([with_ties, np.where(np.arange(30) < 10, *scores), np.where(np.arange(30) < 17, *scores)])
+        np.testing.assert_array_equal(
+            wilcoxon(several), each_pair(several, lambda x, y: wilcoxon(np.array([x, y]))[0, 1])
+        )
 
     def test_few_differences_are_enumerated_however_many_topics(self):
         """Four equal differences of one sign among 60 topics: 2 of 16 sign flips are as extreme, not p = 0.046."""
         scores = np.zeros((2, 60))
         scores[0, :4] = 0.5
         assert wilcoxon(scores)[0, 1] == 2 / 16
+
+    def test_flips_in_several_blocks(self, monkeypatch):
+        scores = normal(4, 8)
+        expected = wilcoxon(scores)
+        monkeypatch.setattr("gainful.stats.resample.BLOCK", 50)
+        np.testing.assert_array_equal(wilcoxon(scores), expected)
 
     def test_few_differences_with_ties_by_hand(self):
         z = np.array([0.5, 0.5, -0.25, 0.75, 0.0])  # ranks 2.5, 2.5, 1, 4: |2.5 + 2.5 - 1 + 4| = 8
@@ -174,6 +186,7 @@ class TestRandomisation:
         expected = each_pair(scores, count)
         np.fill_diagonal(expected, 200)
         np.testing.assert_array_equal(found.counts, expected)
+        assert found.counts.dtype == np.int64
         np.testing.assert_allclose(found.p(), (expected + 1) / 201)
 
     def test_scipy_within_monte_carlo_error(self):
@@ -306,6 +319,31 @@ class TestSignedRanks:
     def test_a_difference_just_above_rounding_has_a_rank_of_its_own(self):
         scores = np.array([[1.0 + 1e-13, 1.0, 0.5], [1.0, 1.0, 0.0]])
         np.testing.assert_array_equal(signed_ranks(scores, *pairs(2)), [[1, 0, 2]])
+
+
+def test_progress(monkeypatch):
+    """In blocks of about 100 numbers: pairs or topics, whichever are more; all scores; pairs."""
+    monkeypatch.setattr("gainful.stats.resample.BLOCK", 100)
+    seen = []
+
+    def tracker(steps, total, label):
+        seen.append((total, label))
+        return steps
+
+    with tracked_by(tracker):
+        randomisation(normal(5, 14), resamples=20, seed=0)  # 7 flips of 14 topics
+        randomisation(normal(8, 14), resamples=20, seed=0)  # 3 flips of 28 pairs
+        tukey_hsd(normal(5, 14), resamples=20, seed=0)  # 1 deal of 70 scores
+        wilcoxon(normal(5, 6))  # 10 flips of 10 pairs, of 64
+        tukey_all([normal(2, 3)] * 4, resamples=1, seed=0)
+    assert seen == [
+        (3, "Randomising"),
+        (7, "Randomising"),
+        (20, "Randomising"),
+        (7, "Ranking"),
+        (4, "Randomising"),
+        *[(1, "Randomising")] * 4,
+    ]
 
 
 @pytest.mark.parametrize("name", MONTE_CARLO)
