@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import gainful as gf
 import reference
 from gainful.measures import REGISTRY, Measure, parse_measure
+from gainful.progress import tracked_by
 from worlds import DOC_IDS, SCORES, World, measures, qrels_of, run_of, worlds
 
 AVERAGED = tuple(name for name, definition in REGISTRY.items() if definition.summary == "mean")
@@ -206,6 +207,21 @@ class TestGrid:
         monkeypatch.setattr("gainful.tune.threshold.sweep._BLOCK", 100)
         assert gf.threshold.curve(qrels, rows, measure="AP").score.tolist() == whole.score.tolist()
         assert whole.exact
+
+    def test_progress(self, monkeypatch):
+        """17 lists of 80 documents, 2 at a time; and 16 documents one after another, of all topics at once."""
+        monkeypatch.setattr("gainful.tune.threshold.sweep._BLOCK", 160)
+        seen = []
+
+        def tracker(steps, total, label):
+            seen.append((total, label))
+            return steps
+
+        qrels, rows = qrels_of(self.WORLD.qrels), run_of(self.WORLD.runs["run0"])
+        with tracked_by(tracker):
+            gf.threshold.curve(qrels, rows, measure="AP")
+            gf.threshold.curve(qrels, rows, measure="nDCGf@3", filter_run=run_of(self.WORLD.runs["run0"], "filter"))
+        assert seen == [(9, "Sweeping"), (16, "Sweeping")]
 
 
 def test_what_one_topic_loses_does_not_count_in_the_next():
