@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -142,6 +143,19 @@ class TestEvaluate:
         assert exact(gf.evaluate(folder / "qrels.txt", runs, ["nDCG@10", "P@5"], ties="expected", **on_dask)) == exact(
             here
         )
+
+    def test_subtopics(self, made, folder, on_dask, tmp_path):
+        """Those of the judgments, and the note where there are none, are the same on workers."""
+        rows = made.qrels.frame.sort("query_id", "doc_id").with_row_index("at").iter_rows(named=True)
+        lines = [f"{row['query_id']} s{row['at'] % 3} {row['doc_id']} {row['relevance']:.0f}\n" for row in rows]
+        (tmp_path / "subtopics.txt").write_text("".join(lines))
+        names = ["alpha_nDCG@10", "ERR_IA@20", "NRBP", "StRecall@5", "AP_IA", "AP"]
+        for qrels, notes in ((tmp_path / "subtopics.txt", 0), (folder / "qrels.txt", 1)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", gf.GainfulWarning)
+                here, there = (gf.evaluate(qrels, folder / "runs" / "*", names, **where) for where in ({}, on_dask))
+            assert exact(there) == exact(here)
+            assert [note.code for note in there.notes()].count("no-subtopics") == notes
 
     def test_objects(self, made, on_dask):
         """Runs of this process go to the workers; unnamed ones are numbered as here."""

@@ -159,7 +159,8 @@ def _options(command: Command, function: Callable[..., Any], shell: Callable[...
     parameters = inspect.signature(function).parameters
     for name, parameter in parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            yield from _shared(get_args(hints[name])[0], table="source" in parameters)
+            table = "source" in parameters or {"collections", "groups"} <= parameters.keys()
+            yield from _shared(get_args(hints[name])[0], table=table)
         elif parameter.kind is parameter.VAR_POSITIONAL:
             yield Option(name, _WORDS_LEFT, parameter.empty, "word", word=True)
         elif name == "runs" and parameter.kind is parameter.KEYWORD_ONLY:

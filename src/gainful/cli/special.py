@@ -291,10 +291,17 @@ def tasks(
         A task by name, as NAME=QRELS:RUNS, where RUNS is a file, a folder or a glob; may be repeated.
     """
     given = named_collections(call.files, collection)
-    if call.own["groups"] is not None and len(given) != 1:
+    scores, groups = call.shared.get("scores"), call.own["groups"]
+    if scores is not None and given:
+        raise DataError("expected either judgments and runs or --scores FILE, got both")
+    if scores is not None and groups is None:
+        raise DataError("--scores: expected --groups with it, which says of each topic its task, got none")
+    if scores is None and groups is not None and len(given) != 1:
         raise DataError(
-            f"--groups: expected QRELS RUN... with it, one collection, got {plural(len(given), 'collection')}"
+            "--groups: expected QRELS RUN... or --scores FILE with it, one collection, got "
+            f"{plural(len(given), 'collection')}"
         )
-    found = call.with_words(collections=given if call.own["groups"] is None else next(iter(given.values()))).result()
+    one: Any = str(scores) if scores is not None else next(iter(given.values()), None)
+    found = call.with_words(collections=given if groups is None else one).result()
     call.show(found)
     return left_out(found)

@@ -163,8 +163,7 @@ _trec = _TrecProvider()  # type: ignore[no-untyped-call]
 
 
 # Measures that both have, and trec_eval does not.
-_DIVERSE = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
-_SHARED = ("Judged", "RR", "ERR", "RBP", "nDCG", *_DIVERSE)
+_SHARED = ("Judged", "RR", "ERR", "RBP", "nDCG", *(name for name, one in REGISTRY.items() if one.subtopics))
 
 
 def _text(measure: ir_measures.Measure) -> str | None:

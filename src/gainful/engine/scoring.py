@@ -19,7 +19,7 @@ from gainful.data.scores import Scores
 from gainful.errors import DataError, MeasureError, PolicyError, setting
 from gainful.io.read import AnyRun, Entry, read_entries
 from gainful.measures import Measure
-from gainful.results import Note
+from gainful.results import Note, listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -109,9 +109,21 @@ def scored(rankings: Rankings, measures: Sequence[Measure], *, signs: Signs | No
         ignored=rankings.ignored,
         stranger=rankings.stranger,
         signs=np.full((SIGNS, *shape), np.nan) if signs is None else signs,
-        notes=rankings.run_notes,
+        notes=(*rankings.run_notes, *_subtopic_notes(rankings, measures)),
         failed=rankings.failed,
     )
+
+
+def _subtopic_notes(rankings: Rankings, measures: Sequence[Measure]) -> tuple[Note, ...]:
+    asked = [str(measure) for measure in measures if measure.definition.subtopics]
+    if not asked or not rankings.systems or rankings.pool_subtopics is not None:
+        return ()
+    verb = "looks" if len(asked) == 1 else "look"
+    text = (
+        f"{listed(asked)} {verb} at subtopics, and these judgments have none: all of a topic counts as one subtopic. "
+        "The second field of TREC qrels, or a column 'iteration', names them."
+    )
+    return (Note("no-subtopics", asked[0], text, warn=True),)
 
 
 def joined(parts: Sequence[Part], *, keep_going: bool = False) -> Part:
@@ -136,7 +148,7 @@ def joined(parts: Sequence[Part], *, keep_going: bool = False) -> Part:
         ignored=tuple(chain.from_iterable(part.ignored for part in parts)),
         stranger=tuple(chain.from_iterable(part.stranger for part in parts)),
         signs=np.concatenate([part.signs for part in parts], axis=1),
-        notes=tuple(chain.from_iterable(part.notes for part in parts)),
+        notes=tuple(dict.fromkeys(chain.from_iterable(part.notes for part in parts))),
         failed=tuple(failed),
     ).only(list(kept.values()))
 

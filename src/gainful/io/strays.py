@@ -6,8 +6,9 @@ What may be a run, broken or not, is never taken for one of these: its reader sa
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePath
 
@@ -16,9 +17,9 @@ from gainful.errors import DataError
 from gainful.io.columns import match_columns
 from gainful.io.compression import decompress_blocks, is_compressed, is_streamed, split_compression
 from gainful.io.dataset import is_dataset
-from gainful.io.files import ARROW_SUFFIXES, HEAD, SEPARATORS, detect
+from gainful.io.files import ARROW_SUFFIXES, HEAD, SEPARATORS, detect, is_standard_input
 from gainful.io.objects import is_record
-from gainful.io.remote import RemoteFile
+from gainful.io.remote import RemoteFile, is_url
 from gainful.io.sources import Found
 from gainful.io.tables import ARROW_FILE, ARROW_STREAM, PARQUET
 from gainful.io.text import BOM, QRELS, RUN, Layout, is_text
@@ -91,6 +92,15 @@ def stray_file(path: Path | RemoteFile, layout: Layout = RUN, *, named: str = "n
         return None
     head, place = first_bytes(path), path if isinstance(path, Path) else path.path
     return _by_magic(head) if named == "only" else stray(head, place, layout, by_name=named == "no")
+
+
+def may_have_columns(source: object) -> bool:
+    """Whether the columns of a source may have names: not those of TREC text, nor those of a dict by topics."""
+    if isinstance(source, str | os.PathLike) and not is_standard_input(source) and not is_url(source):
+        source = Path(source)
+    if isinstance(source, Path):
+        return not any(map(is_text, _data_lines(first_bytes(source))[:1]))
+    return not isinstance(source, Mapping) and getattr(source, "format", None) != "text"
 
 
 def first_bytes(path: Path | RemoteFile) -> bytes:

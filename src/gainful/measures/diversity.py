@@ -98,7 +98,7 @@ def _reciprocal(length: int) -> FloatArray:
     return 1.0 / np.arange(1, length + 1)
 
 
-@measure("alpha_DCG", cite="clarke2008")
+@measure("alpha_DCG", cite="clarke2008", subtopics=True)
 def alpha_dcg(rankings: Rankings, *, cutoff: Depth, alpha: Share = 0.5, rel: Rel = 1.0) -> FloatArray:
     """Discounted gain of documents that tell something new, relative to documents that have all subtopics.
 
@@ -109,7 +109,7 @@ def alpha_dcg(rankings: Rankings, *, cutoff: Depth, alpha: Share = 0.5, rel: Rel
     return ratio(_gain(rankings, relevant, alpha, weight), _most(rankings, relevant, alpha, weight))
 
 
-@measure("alpha_nDCG", cite="clarke2008")
+@measure("alpha_nDCG", cite="clarke2008", subtopics=True)
 def alpha_ndcg(rankings: Rankings, *, cutoff: Depth, alpha: Share = 0.5, rel: Rel = 1.0) -> FloatArray:
     """Discounted gain of documents that tell something new, relative to that of an ideal order of the pool.
 
@@ -120,7 +120,7 @@ def alpha_ndcg(rankings: Rankings, *, cutoff: Depth, alpha: Share = 0.5, rel: Re
     return ratio(_gain(rankings, relevant, alpha, weight), _ideal(rankings, relevant, alpha, weight))
 
 
-@measure("ERR_IA", cite="chapelle2011")
+@measure("ERR_IA", cite="chapelle2011", subtopics=True)
 def err_ia(rankings: Rankings, *, cutoff: Depth, alpha: Share = 0.5, rel: Rel = 1.0) -> FloatArray:
     """Intent-aware expected reciprocal rank: a user of each subtopic stops at a relevant document with probability α.
 
@@ -130,7 +130,7 @@ def err_ia(rankings: Rankings, *, cutoff: Depth, alpha: Share = 0.5, rel: Rel = 
     return ratio(_gain(rankings, relevant, alpha, weight), _most(rankings, relevant, alpha, weight))
 
 
-@measure("nERR_IA", cite="chapelle2011")
+@measure("nERR_IA", cite="chapelle2011", subtopics=True)
 def nerr_ia(rankings: Rankings, *, cutoff: Depth, alpha: Share = 0.5, rel: Rel = 1.0) -> FloatArray:
     """Intent-aware expected reciprocal rank, relative to that of an ideal order of the pool.
 
@@ -141,7 +141,7 @@ def nerr_ia(rankings: Rankings, *, cutoff: Depth, alpha: Share = 0.5, rel: Rel =
     return ratio(_gain(rankings, relevant, alpha, weight), _ideal(rankings, relevant, alpha, weight))
 
 
-@measure("NRBP", cite="clarke2009")
+@measure("NRBP", cite="clarke2009", subtopics=True)
 def nrbp(rankings: Rankings, *, alpha: Share = 0.5, beta: Share = 0.5, rel: Rel = 1.0) -> FloatArray:
     """Novelty- and rank-biased precision: a user goes on to the next document with probability β.
 
@@ -152,7 +152,7 @@ def nrbp(rankings: Rankings, *, alpha: Share = 0.5, beta: Share = 0.5, rel: Rel 
     return ratio(total, rankings.per_row(_subtopics(rankings, relevant)))
 
 
-@measure("nNRBP", cite="clarke2009")
+@measure("nNRBP", cite="clarke2009", subtopics=True)
 def nnrbp(rankings: Rankings, *, alpha: Share = 0.5, beta: Share = 0.5, rel: Rel = 1.0) -> FloatArray:
     """Novelty- and rank-biased precision, relative to that of an ideal order of the pool (see alpha_nDCG).
 
@@ -162,7 +162,7 @@ def nnrbp(rankings: Rankings, *, alpha: Share = 0.5, beta: Share = 0.5, rel: Rel
     return ratio(_gain(rankings, relevant, alpha, weight), _ideal(rankings, relevant, alpha, weight))
 
 
-@measure("P_IA", cite="agrawal2009")
+@measure("P_IA", cite="agrawal2009", subtopics=True)
 def precision_ia(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatArray:
     """Intent-aware precision: the mean over subtopics of the precision in the first k documents.
 
@@ -173,7 +173,7 @@ def precision_ia(rankings: Rankings, *, cutoff: Depth, rel: Rel = 1.0) -> FloatA
     return ratio(found, cutoff * rankings.per_row(_subtopics(rankings, relevant)))
 
 
-@measure("AP_IA", cite="agrawal2009")
+@measure("AP_IA", cite="agrawal2009", subtopics=True)
 def average_precision_ia(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
     """Intent-aware average precision: the mean over subtopics of the average precision. Undefined if N = 0."""
     relevant = _relevant(rankings, rel)
@@ -187,7 +187,7 @@ def average_precision_ia(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
     return ratio(total, rankings.per_row(_subtopics(rankings, relevant)))
 
 
-@measure("StRecall", cite="zhai2003")
+@measure("StRecall", cite="zhai2003", subtopics=True)
 def subtopic_recall(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1.0) -> FloatArray:
     """The share of the subtopics that some document (of the first k) is relevant to. Undefined if N = 0."""
     relevant = _relevant(rankings, rel)

@@ -96,6 +96,7 @@ class Definition:
     cite: str
     check: Callable[..., None] | None
     contributions: Declared | None
+    subtopics: bool
 
     @property
     def doc(self) -> str:
@@ -268,6 +269,7 @@ def measure(
     presets: Mapping[str, Mapping[str, Value]] | None = None,
     check: Callable[..., None] | None = None,
     contributions: Declared | None = None,
+    subtopics: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure; parser, help and tables are made from its signature and docstring.
 
@@ -296,6 +298,8 @@ def measure(
     contributions
         Called as the measure is; returns `Contributions`, what each document adds. With it the measure can be
         explained.
+    subtopics
+        Whether it is about judgments by subtopic; where these have none, a note says so.
     """
 
     def register(function: Function) -> Function:
@@ -324,6 +328,7 @@ def measure(
             cite=cite,
             check=check,
             contributions=contributions,
+            subtopics=subtopics,
         )
         for preset, fixed in (presets or {}).items():
             PRESETS[preset] = (name, dict(fixed))

@@ -14,6 +14,7 @@ from gainful.verbs.source import (
     LATE_POLICIES,
     Measures,
     Options,
+    check_columns,
     check_options,
     check_order,
     policies_of,
@@ -92,6 +93,7 @@ def evaluate(
     check_ties(chosen, policies.ties)
     check_order(qrels, runs)
     runs, engine, columns = selected(runs, options), options.get("engine", "local"), options.get("columns")
+    check_columns(qrels, runs, columns)
     known = read_known(metadata, runs)
     with open_engine(engine) as work:
         # In the background, while the judgments are read and indexed.

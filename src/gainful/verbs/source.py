@@ -150,6 +150,20 @@ def check_order(qrels: Any, runs: Any) -> None:
         warn([Note("swapped", "qrels", text, warn=True)])
 
 
+def check_columns(qrels: Any, runs: Any, columns: Columns) -> None:
+    """Refuse names of columns where nothing has any; `runs` are what `selected` gives then."""
+    if not columns:
+        return
+    from gainful.io.strays import may_have_columns
+
+    given = [one for one in (qrels, *(entry.source for entry in runs)) if one is not None]
+    if given and not any(map(may_have_columns, given)):
+        raise GainfulError(
+            f"{setting('columns')}: expected a table (CSV, TSV, JSONL, Parquet, Arrow, a frame) among judgments and "
+            "runs, got TREC text or dicts only, which need no names of columns: leave it out"
+        )
+
+
 def policies_of(options: Mapping[str, Any], **usual: Any) -> Policies:
     """The policies among the options; `usual` ones where none is given."""
     return Policies(**{**usual, **{name: options[name] for name in _POLICIES if name in options}})
@@ -250,6 +264,7 @@ def align(
     given = locals()
     check_order(qrels, runs)
     runs = selected(runs, {name: given[name] for name in _FILES})
+    check_columns(qrels, runs, columns)
     # In the background, while the judgments are read and indexed.
     reading = iterate_runs(runs, keep_going=keep_going, raw=documents < math.inf)
     judged = qrels if isinstance(qrels, Judged) else judgments(qrels, columns=columns)

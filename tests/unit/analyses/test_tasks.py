@@ -113,4 +113,17 @@ def test_at_the_shell(gainful, tmp_path):
     found = gainful("tasks", *words, "-m", "RR", "--format", "csv")
     assert found.out.splitlines()[1].startswith("RR,A,0.8333333333333334,1,")
     refused = gainful("tasks", *words, "--groups", "x.csv")
-    assert "--groups: expected QRELS RUN... with it, one collection, got 3 collections" in refused.err
+    assert "--groups: expected QRELS RUN... or --scores FILE with it, one collection, got 3 collections" in refused.err
+
+
+def test_a_table_of_scores_at_the_shell(gainful, tmp_path):
+    """A leads one task by .9, B the other by .3."""
+    scores, groups = tmp_path / "scores.csv", tmp_path / "groups.csv"
+    scores.write_text("query_id,A,B\n1,1.0,0.1\n2,0.2,0.5\n")
+    groups.write_text("topic,group\n1,web\n2,news\n")
+    words = ("tasks", "--scores", str(scores))
+    found = gainful(*words, "--groups", str(groups), "--format", "csv")
+    assert [line.split(",")[1:4] for line in found.out.splitlines()[1:3]] == [["A", "0.6", "1"], ["B", "0.3", "2"]]
+    assert "--scores: expected --groups with it, which says of each topic its task, got none" in gainful(*words).err
+    both = gainful(*words, "--groups", str(groups), "q.txt", "r.txt")
+    assert "expected either judgments and runs or --scores FILE, got both" in both.err

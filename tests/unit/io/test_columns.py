@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import warnings
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -60,6 +62,19 @@ def test_names_that_are_wrong(columns, problem) -> None:
     with pytest.raises(gf.GainfulError) as error:
         read_run([], columns=columns)
     assert str(error.value).endswith(problem)
+
+
+@pytest.mark.parametrize("function", [gf.evaluate, gf.align, gf.check, partial(gf.explain, topic="7")])
+def test_names_of_columns_that_nothing_has(folder: Path, function) -> None:
+    """TREC text and dicts have none; one table among the sources is enough, whatever the others are."""
+    Path("q.txt").write_text("7 0 a 1\n")
+    Path("r.txt").write_text("7 Q0 a 1 0.5 me\n")
+    Path("r.txt.gz").write_bytes(gzip.compress(Path("r.txt").read_bytes()))
+    for qrels, run in (("q.txt", "r.txt"), (Path("q.txt"), "r.txt.gz"), ({"7": {"a": 1}}, {"7": {"a": 0.5}})):
+        with pytest.raises(gf.GainfulError, match=r"columns: expected a table \(CSV.* got TREC text or dicts only"):
+            function(qrels, run, columns={"doc_id": "chunk"})
+    Path("q.csv").write_text("query_id,chunk,relevance\n7,a,1\n")
+    function("q.csv", "r.txt", columns={"doc_id": "chunk"})
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.txt", "x"])

@@ -62,8 +62,11 @@ def test_judgments_as_tables_and_records(file):
     expected = gf.evaluate(file, RUN, "alpha_nDCG@5").values.item()
     for source in (frame, records, gf.read_qrels(file)):
         assert gf.evaluate(source, RUN, "alpha_nDCG@5").values.item() == expected
-    plain = gf.evaluate(frame.drop("iteration"), RUN, ["StRecall@1", "P_IA@2"])
-    assert plain.values[:, 0, 0].tolist() == [1.0, 1.0]
+    with pytest.warns(gf.GainfulWarning, match=r"^StRecall@1 and P_IA@2 look at subtopics, and these .* none"):
+        plain = gf.evaluate(frame.drop("iteration"), RUN, ["StRecall@1", "AP", "P_IA@2"])
+    assert plain.values[::2, 0, 0].tolist() == [1.0, 1.0]
+    one = frame.with_columns(iteration=pl.lit("0"))  # of one topic all the same: no subtopics
+    assert [note.code for note in gf.evaluate(gf.align(one, RUN), "NRBP").notes()] == ["no-subtopics"]
 
 
 def test_a_document_of_several_subtopics(tmp_path):

@@ -27,6 +27,7 @@ from gainful.results import percent, plural
 from gainful.verbs.check.fields import Fields, byte_findings, fields_of, rank_findings, tag_findings
 from gainful.verbs.check.qrels import check_qrels
 from gainful.verbs.check.result import FileCheck, Finding
+from gainful.verbs.source import check_columns
 
 # Ties are worth a warning from this share of documents on.
 _TIED = 0.5
@@ -94,6 +95,8 @@ def check_files(qrels: Any, runs: Any, limits: Limits, selection: Selection) -> 
     """All files, the judgments first."""
     found: list[FileCheck] = []
     judged: Qrels | None = None
+    entries = [] if isinstance(runs, tuple) and not runs else entries_of(runs, selection)
+    check_columns(qrels, entries, dict(selection.columns))
     if qrels is not None:
         name = str(qrels) if isinstance(qrels, str | os.PathLike) else "qrels"
         try:
@@ -106,7 +109,6 @@ def check_files(qrels: Any, runs: Any, limits: Limits, selection: Selection) -> 
         found.append(one)
         if any(finding.code in ("unreadable", "duplicate") for finding in one.findings):
             judged = None  # nothing can be joined with it
-    entries = [] if isinstance(runs, tuple) and not runs else entries_of(runs, selection)
     names: dict[str, str] = {}
     for entry in track(entries, len(entries), "Checking files"):
         found += _check_entry(entry, judged, limits, names)

@@ -18,7 +18,7 @@ from gainful.io.read import read_qrels
 from gainful.measures import Measure
 from gainful.measures.contributions import Contributions, by_rank
 from gainful.verbs.explain import ExplainOptions
-from gainful.verbs.source import Options, one_run, policies_of, rankings_of
+from gainful.verbs.source import Options, check_columns, one_run, policies_of, rankings_of, selected
 
 
 def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tuple[Rankings, int]:
@@ -37,7 +37,9 @@ def one_ranking(qrels: Any, run: Any, topic: str, options: ExplainOptions) -> tu
             hint = did_you_mean(str(run), rankings.systems)
             raise DataError(f"expected one of the runs {some(rankings.systems)}, got {run!r}.{hint}")
         return rankings, rankings.systems.index(run) * len(rankings.topics) + rankings.topics.index(topic)
-    every, returned = read_qrels(qrels, columns=options.get("columns")), one_run(run, options)
+    columns = options.get("columns")
+    check_columns(qrels, selected(run, options), columns)
+    every, returned = read_qrels(qrels, columns=columns), one_run(run, options)
     judged = every.frame.filter(pl.col("query_id") == topic)
     frame = returned.frame.filter(pl.col("query_id") == topic)
     if not judged.height:
