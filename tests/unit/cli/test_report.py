@@ -100,9 +100,23 @@ def test_a_campaign(gainful, here, tmp_path):
     for row, column in zip(rows[1:7], scores.values.T, strict=True):
         assert list(map(float, row.split(",")[2:])) == [column[1], *sorted(column)]
     assert rows[7].startswith("AP,all,")
-    printed = gainful("trec_eval", "-q", "-c", "qrels.txt", here[0]).out
+    printed = gainful("trec_eval", "--trec-version", "9", "-q", "-c", "qrels.txt", here[0]).out
     assert printed == (tmp_path / "sent" / "runs" / f"{scores.systems[0]}.eval").read_text()
     assert (tmp_path / "sent" / "means.tex").read_text().startswith(r"\begin{tabular}")
     assert (tmp_path / "sent" / "scores.csv").read_text().startswith("run,measure,query_id,score\n")
     status, _, err = gainful(*words, "--keep-going", "--save-files", "sent")
     assert (status, "sent: expected a new or empty folder" in err) == (1, True)
+
+
+def test_what_is_sent_out_is_trec_eval_9(tmp_path):
+    """Which compares scores as float32 (so b and a tie, and b comes first), and asks for int(0.2·6 + 0.9) = 2 of 6."""
+    judged = {"1": dict.fromkeys("bcdefg", 1) | {"a": 0}}
+    run = {"1": {"a": 1.00000001, "b": 1.0, "w": 0.5, "x": 0.4, "c": 0.3}}
+    gf.report(judged, {"mine": run, "none": {"2": {"a": 1.0}}}, "AP", resamples=50).save_files(tmp_path / "sent")
+    lines = dict.fromkeys(("recip_rank", "iprec_at_recall_0.20"), "")
+    for line in (tmp_path / "sent" / "runs" / "mine.eval").read_text().splitlines():
+        name, topic, value = line.split()
+        if topic == "1" and name in lines:
+            lines[name] = value
+    assert lines == {"recip_rank": "1.0000", "iprec_at_recall_0.20": "0.4000"}
+    assert "map                   \tall\t0.0000\n" in (tmp_path / "sent" / "runs" / "none.eval").read_text()
