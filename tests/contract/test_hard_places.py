@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -170,29 +170,98 @@ def test_a_scheduler_that_is_gone(tmp_path):
     assert "the scheduler was lost before the work was done" in done.stderr
 
 
+def certified(folder: Path, name: str) -> dict[str, str]:
+    """The settings of Dask for TLS with a certificate that is made here."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificates")
+    subject = ["-subj", "/CN=localhost", "-days", "2", "-keyout", f"{name}.key", "-out", f"{name}.pem"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    tls = "DASK_DISTRIBUTED__COMM__TLS__"
+    files = {"CERT": str(folder / f"{name}.pem"), "KEY": str(folder / f"{name}.key")}
+    roles = {f"{tls}{role}__{kind}": file for role in ("SCHEDULER", "WORKER", "CLIENT") for kind, file in files.items()}
+    return {f"{tls}CA_FILE": files["CERT"], "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true", **roles}
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 def test_who_has_no_certificate_cannot_connect(tmp_path):
     pytest.importorskip("distributed")
-    for name in ("ours", "others"):
-        subject = ["-subj", "/CN=localhost", "-days", "2", "-keyout", f"{name}.key", "-out", f"{name}.pem"]
-        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-
-    def settings(name: str) -> dict[str, str]:
-        tls = "DASK_DISTRIBUTED__COMM__TLS__"
-        files = {"CERT": str(tmp_path / f"{name}.pem"), "KEY": str(tmp_path / f"{name}.key")}
-        roles = {
-            f"{tls}{role}__{kind}": file for role in ("SCHEDULER", "WORKER", "CLIENT") for kind, file in files.items()
-        }
-        return {f"{tls}CA_FILE": files["CERT"], "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true", **roles}
-
-    with cluster(tmp_path, "--protocol", "tls", **settings("ours")) as (_, address):
+    ours, others = (certified(tmp_path, name) for name in ("ours", "others"))
+    with cluster(tmp_path, "--protocol", "tls", **ours) as (_, address):
         words = ("evaluate", *FILES, "--engine", "dask", "--address", address)
         assert address.startswith("tls://")
-        inside = gainful(*words, folder=tmp_path, **settings("ours"))
+        inside = gainful(*words, folder=tmp_path, **ours)
         assert (inside.returncode, inside.stdout) == (0, gainful("evaluate", *FILES, folder=tmp_path).stdout)
-        for outside in (settings("others"), {}):
+        for outside in (others, {}):
             done = gainful(*words, folder=tmp_path, **outside)
             assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
             assert f"scheduler {address}: expected a Dask scheduler that answers" in done.stderr
+
+
+@contextmanager
+def machines(number: int) -> Iterator[list[str]]:
+    """Network namespaces, each with a loopback of its own, on a bridge in the first of them: 10.77.0.1, 10.77.0.2, …"""
+    names = [f"gainful-{os.getpid()}-{at}" for at in range(number)]
+
+    def ip(*words: str, inside: str = "") -> None:
+        command = ["ip", *(["-n", inside] if inside else []), *words]
+        subprocess.run(command, check=True, capture_output=True, text=True)
+
+    try:
+        for at, name in enumerate(names):
+            ip("netns", "add", name)
+            ip("link", "set", "lo", "up", inside=name)
+            if at:
+                ip("link", "add", "eth0", "type", "veth", "peer", "name", f"to{at}", "netns", names[0], inside=name)
+                ip("link", "set", f"to{at}", "master", "bridge", "up", inside=names[0])
+            else:
+                ip("link", "add", "bridge", "type", "bridge", inside=name)
+            link = "eth0" if at else "bridge"
+            ip("address", "add", f"10.77.0.{at + 1}/24", "dev", link, inside=name)
+            ip("link", "set", link, "up", inside=name)
+        yield names
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no network namespaces: {getattr(error, 'stderr', '') or error}")
+    finally:
+        for name in names:
+            with suppress(OSError):
+                subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+
+
+@pytest.mark.slow
+def test_workers_on_other_machines(tmp_path):
+    """The scheduler, two workers and whoever asks, each with a network of its own; all that they say is encrypted."""
+    pytest.importorskip("distributed")
+    settings, file = certified(tmp_path, "ours"), tmp_path / "scheduler.json"
+    address, dask = "tls://10.77.0.1:8786", [sys.executable, "-m", "dask"]
+    begin = partial(subprocess.Popen, cwd=tmp_path, stderr=subprocess.DEVNULL, env={**os.environ, **settings})
+    with machines(4) as (first, *others, last):
+        at = {name: ["ip", "netns", "exec", name] for name in (first, *others, last)}
+        place = ["--protocol", "tls", "--host", "10.77.0.1", "--port", "8786", "--scheduler-file", str(file)]
+        started = [begin([*at[first], *dask, "scheduler", *place, "--no-dashboard"])]
+        try:
+            started += [
+                begin([*at[name], *dask, "worker", address, "--no-dashboard", "--nthreads", "1"]) for name in others
+            ]
+            for analysis in (["evaluate"], ["robustness", "-m", "AP", "--trials", "3"]):
+                words = [sys.executable, "-m", "gainful", *analysis, *FILES, "--format", "csv"]
+                here = subprocess.run(words, capture_output=True, text=True, check=True)
+                there = [*at[last], *words, "--engine", "dask", "--address", address]
+                done = subprocess.run(there, env={**os.environ, **settings}, capture_output=True, text=True)
+                assert (done.returncode, done.stdout) == (0, here.stdout), done.stderr
+            asked = "from distributed import Client; print(*Client(scheduler_file='scheduler.json').nthreads())"
+            found = subprocess.run(
+                [*at[last], sys.executable, "-c", asked],
+                cwd=tmp_path,
+                env={**os.environ, **settings},
+                capture_output=True,
+                text=True,
+            )
+            assert sorted(one.rpartition(":")[0] for one in found.stdout.split()) == [
+                "tls://10.77.0.2",
+                "tls://10.77.0.3",
+            ]
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()

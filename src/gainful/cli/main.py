@@ -46,7 +46,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return fail(f"{error} Try 'gainful {_known_command(words)}--help'.", status=2)
     except GainfulError as error:
-        return fail("\n".join([str(error), *getattr(error, "__notes__", ())]), status=1)
+        return fail("\n".join([_as_typed(str(error), words), *getattr(error, "__notes__", ())]), status=1)
     except (BrokenPipeError, SystemExit):  # which is how rich leaves when the reader of the help text is gone
         _redirect(sys.stdout)  # so that Python's own flush at exit finds no closed pipe
         return PIPE_CLOSED
@@ -82,6 +82,14 @@ def fail(message: str, *, status: int) -> int:
         print(f"gainful: error: {printable_lines(message)}", file=sys.stderr, flush=True)
     _flush(sys.stderr)
     return status
+
+
+def _as_typed(message: str, words: list[str]) -> str:
+    """What is said of a parameter, as it is of the option that it comes from: alpha is --alpha to whoever typed that."""
+    name, colon, rest = message.partition(": expected ")
+    option = f"--{name.replace('_', '-')}"
+    given = any(word == option or word.startswith(f"{option}=") for word in words)
+    return f"{option}{colon}{rest}" if colon and given else message
 
 
 def _known_command(words: list[str]) -> str:

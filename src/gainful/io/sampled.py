@@ -7,6 +7,8 @@ that of the document to be judged, and some of them are fractions.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from gainful import _polars as pl
 from gainful.io.text import BOM, Layout, read_text
 
@@ -14,12 +16,10 @@ _NOT_DRAWN = -1.0
 
 
 def is_sampled(data: bytes) -> bool:
-    """Whether the first line with data has five fields."""
-    for line in data[: 1 << 16].removeprefix(BOM).split(b"\n"):
-        fields = line.split()
-        if fields and not fields[0].startswith(b"#"):
-            return len(fields) == 5
-    return False
+    """Whether most of the first three lines with data have five fields: one of them may be the one that is wrong."""
+    lines = (line.split() for line in data[: 1 << 16].removeprefix(BOM).split(b"\n"))
+    counts = list(islice((len(fields) for fields in lines if fields and not fields[0].startswith(b"#")), 3))
+    return 2 * counts.count(5) > len(counts)
 
 
 def read_sampled(data: bytes, where: str) -> pl.DataFrame:

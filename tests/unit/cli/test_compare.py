@@ -344,10 +344,10 @@ class TestRefused:
             ),
             (("--baseline", "a", "--margin", "0.1"), "--margin 0.1: expected --fail-if-worse with it"),
             (("--movers", "-1"), "--movers: expected a number of topics of at least 0, got -1"),
-            (("--baseline", "d"), "baseline: expected one of the runs c, a, b, got 'd'."),
-            (("--alpha", "5"), "alpha: expected a number between 0 and 1, got 5.0"),
-            (("--seed", "-1"), "seed: expected a whole number of at least 0, got -1"),
-            (("--resamples", "0"), "resamples: expected a whole number of at least 1, got 0"),
+            (("--baseline", "d"), "--baseline: expected one of the runs c, a, b, got 'd'."),
+            (("--alpha", "5"), "--alpha: expected a number between 0 and 1, got 5.0"),
+            (("--seed", "-1"), "--seed: expected a whole number of at least 0, got -1"),
+            (("--resamples", "0"), "--resamples: expected a whole number of at least 1, got 0"),
         ],
     )
     def test_settings(self, gainful, scores, words, message):
@@ -378,9 +378,9 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("words", "message"),
         [
-            (("--margin", "-1"), "margin: expected a number of at least 0, got -1.0"),
-            (("--margin", "0.1", "--alpha", "0.6"), "alpha: expected a number below 0.5 for a margin, got 0.6"),
-            (("--alpha", "1"), "alpha: expected a number between 0 and 1, got 1.0"),
+            (("--margin", "-1"), "--margin: expected a number of at least 0, got -1.0"),
+            (("--margin", "0.1", "--alpha", "0.6"), "--alpha: expected a number below 0.5 for a margin, got 0.6"),
+            (("--alpha", "1"), "--alpha: expected a number between 0 and 1, got 1.0"),
         ],
     )
     def test_before_anything_is_read(self, gainful, words, message):

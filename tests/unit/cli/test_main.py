@@ -15,6 +15,7 @@ from gainful import __version__
 from gainful._core import KIND
 from gainful.cli import app as commands
 from gainful.cli import main as cli
+from gainful.errors import GainfulError
 
 TINY = Path(__file__).parents[2] / "golden" / "tiny"
 GAINFUL = [sys.executable, "-c", "import sys; from gainful.cli.main import main; sys.exit(main())"]
@@ -243,6 +244,23 @@ def test_ways_out(gainful, monkeypatch, error, status):
     monkeypatch.setattr(commands, "app", leave)
     monkeypatch.setattr(cli, "_redirect", lambda stream: None)  # pytest still needs its stdout
     assert gainful("evaluate") == (status, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--memory", "lots"], "--memory: expected a size such as 2GB or 500MB, got 'lots'"),
+        (["--memory=5"], "--memory: expected at least 100 MB, got '5'"),
+        (["--documents=-1"], "--documents: expected a whole number of at least 0, got -1"),
+        (["--include", "memory"], "memory: expected at least 100 MB, got '7'"),  # which the environment says
+    ],
+)
+def test_errors_name_options_as_typed(gainful, monkeypatch, words, message):
+    def fail(_):
+        raise GainfulError(message.removeprefix("--"))
+
+    monkeypatch.setattr(commands, "app", fail)
+    assert gainful("evaluate", *words) == (1, "", f"gainful: error: {message}\n")
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,8 @@ def test_chart(gainful, web, tmp_path):
             ("--output", "web3/qrels.txt"),
             "web3/qrels.txt: is what is read, and would be lost: write to another file",
         ),
-        (("--cutoff", "1"), "cutoff: expected at least 2 ranks to weigh against each other, got 1"),
-        (("--splits", "-1"), "splits: expected a whole number of at least 0, got -1"),
+        (("--cutoff", "1"), "--cutoff: expected at least 2 ranks to weigh against each other, got 1"),
+        (("--splits", "-1"), "--splits: expected a whole number of at least 0, got -1"),
     ],
 )
 def test_errors(gainful, web, words, message):

@@ -47,8 +47,8 @@ def test_notes_and_dashes(gainful, tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        (("--target", "1"), 1, "target: expected a number between 0 and 1, both excluded, got 1.0"),
-        (("--sizes", "0"), 1, "sizes: expected numbers of topics, whole and at least 1, got 0"),
+        (("--target", "1"), 1, "--target: expected a number between 0 and 1, both excluded, got 1.0"),
+        (("--sizes", "0"), 1, "--sizes: expected numbers of topics, whole and at least 1, got 0"),
         (("--sizes", "1.5"), 2, "Invalid value for --sizes: expected whole numbers such as 5,10, got '1.5'."),
     ],
 )

@@ -159,10 +159,10 @@ def test_chart(gainful, folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--levels", "2"), "levels: expected shares of the judgments, above 0 and at most 1, got 2"),
-        (("--trials", "0"), "trials: expected a whole number of at least 1, got 0"),
-        (("--seed", "-1"), "seed: expected a whole number of at least 0, got -1"),
-        (("--rel", "nan"), "rel: expected a finite number, got nan"),
+        (("--levels", "2"), "--levels: expected shares of the judgments, above 0 and at most 1, got 2"),
+        (("--trials", "0"), "--trials: expected a whole number of at least 1, got 0"),
+        (("--seed", "-1"), "--seed: expected a whole number of at least 0, got -1"),
+        (("--rel", "nan"), "--rel: expected a finite number, got nan"),
     ],
 )
 def test_refused(gainful, folder, words, message):

@@ -64,7 +64,7 @@ def test_chart(gainful, table, tmp_path, ending, start):
             "c.gif: expected a name that ends in .html, .svg, .png, .pdf, .json",
         ),
         (["--scores", "s.csv", "-m", "AP"], "No scores of 'AP'; there are: score."),
-        (["--scores", "s.csv", "--alpha", "5"], "alpha: expected a number between 0 and 1, both excluded, got 5.0"),
+        (["--scores", "s.csv", "--alpha", "5"], "--alpha: expected a number between 0 and 1, both excluded, got 5.0"),
         (["q", "AP"], "AP: no such file; if you mean the measure, write -m AP"),
     ],
 )

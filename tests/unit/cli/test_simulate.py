@@ -78,7 +78,7 @@ class TestFolder:
 def test_wrong_settings(gainful, tmp_path):
     outcome = gainful("simulate", tmp_path / "new", "--topics", "0")
     assert outcome.status == 1
-    assert outcome.err.startswith("gainful: error: The 'topics' parameter must be ")
+    assert outcome.err.startswith("gainful: error: --topics: expected ")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -50,8 +50,12 @@ def test_more_than_half_of_the_topics_is_remarked(gainful, scores):
     [
         (("--sizes", "1,x"), 2, "Invalid value for --sizes: expected whole numbers such as 5,10, got 'x'."),
         (("--sizes", "1.5"), 2, "Invalid value for --sizes: expected whole numbers such as 5,10, got '1.5'."),
-        (("--sizes", "7"), 1, "sizes: expected numbers of topics, whole and from 1 to the 6 there are, got 7"),
-        (("--draws", "0"), 1, "draws: expected a whole number of at least 2, for one draw contradicts no other, got 0"),
+        (("--sizes", "7"), 1, "--sizes: expected numbers of topics, whole and from 1 to the 6 there are, got 7"),
+        (
+            ("--draws", "0"),
+            1,
+            "--draws: expected a whole number of at least 2, for one draw contradicts no other, got 0",
+        ),
     ],
 )
 def test_refused(gainful, scores, words, status, message):

@@ -50,8 +50,8 @@ def test_out_of_reach(gainful, table):
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        (("--difference", "0"), 1, "difference: expected a number above 0, got 0.0"),
-        (("--power", "1"), 1, "power: expected a number between 0 and 1, both excluded, got 1.0"),
+        (("--difference", "0"), 1, "--difference: expected a number above 0, got 0.0"),
+        (("--power", "1"), 1, "--power: expected a number between 0 and 1, both excluded, got 1.0"),
         (("--systems", "2.5"), 2, "Invalid value for --systems: expected a whole number, got '2.5'."),
     ],
 )

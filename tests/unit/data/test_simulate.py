@@ -385,27 +385,25 @@ def test_prints_one_line_and_exports(small):
 @pytest.mark.parametrize("name", ["topics", "systems", "depth", "pool_depth", "team_size"])
 @pytest.mark.parametrize("value", [0, -1, 2.0, "3", True])
 def test_counts_must_be_positive_integers(name, value):
-    with pytest.raises(
-        GainfulError, match=rf"^The '{name}' parameter must be an integer >= 1, got {value!r} instead\.$"
-    ):
+    with pytest.raises(GainfulError, match=rf"^{name}: expected a whole number of at least 1, got {value!r}$"):
         simulate(**{name: value})
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"seed": -1}, "The 'seed' parameter must be an integer >= 0, got -1 instead."),
-        ({"seed": None}, "The 'seed' parameter must be an integer >= 0, got None instead."),
+        ({"seed": -1}, "seed: expected a whole number of at least 0, got -1"),
+        ({"seed": None}, "seed: expected a whole number of at least 0, got None"),
         (
             {"systems": 4, "contributors": 5},
-            "The 'contributors' parameter must be an integer from 1 to 4, got 5 instead.",
+            "contributors: expected a whole number from 1 to 4, got 5",
         ),
-        ({"contributors": 0}, "The 'contributors' parameter must be an integer from 1 to 60, got 0 instead."),
-        ({"spam": 1}, "The 'spam' parameter must be a number >= 0 and < 1, got 1 instead."),
-        ({"spam": -0.1}, "The 'spam' parameter must be a number >= 0 and < 1, got -0.1 instead."),
-        ({"missing": float("nan")}, "The 'missing' parameter must be a number >= 0 and < 1, got nan instead."),
-        ({"missing": "no"}, "The 'missing' parameter must be a number >= 0 and < 1, got 'no' instead."),
-        ({"missing": False}, "The 'missing' parameter must be a number >= 0 and < 1, got False instead."),
+        ({"contributors": 0}, "contributors: expected a whole number from 1 to 60, got 0"),
+        ({"spam": 1}, "spam: expected a number of at least 0 and below 1, got 1"),
+        ({"spam": -0.1}, "spam: expected a number of at least 0 and below 1, got -0.1"),
+        ({"missing": float("nan")}, "missing: expected a number of at least 0 and below 1, got nan"),
+        ({"missing": "no"}, "missing: expected a number of at least 0 and below 1, got 'no'"),
+        ({"missing": False}, "missing: expected a number of at least 0 and below 1, got False"),
     ],
 )
 def test_other_parameters_are_checked_too(arguments, message):

@@ -280,6 +280,22 @@ def test_bad_qrels_lines(folder: Path, refused, line: str, problem: str) -> None
         read_qrels("q.txt")
 
 
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (["1 0 a b 1", "1 0 c 1", "1 0 d 1"], "q.txt:1: expected 4 fields (topic iteration doc label), got 5"),
+        (
+            ["1 0 a 1", "1 0 c 1 0", "1 0 d 2 1"],
+            "q.txt:1: expected 5 fields (topic iteration doc stratum label), got 4",
+        ),
+    ],
+)
+def test_a_first_line_that_is_unlike_the_others(folder: Path, refused, lines: list[str], problem: str) -> None:
+    (folder / "q.txt").write_text("\n".join(lines) + "\n")
+    with refused(f"{problem}: {lines[0]!r}"):
+        read_qrels("q.txt")
+
+
 def test_a_run_given_as_qrels(folder: Path, refused) -> None:
     (folder / "r.txt").write_bytes(RUN_TEXT)
     message = "expected 4 fields (topic iteration doc label), got 6: '1 Q0 a 1 2.5 tag'"

@@ -349,14 +349,14 @@ def _checked(name: str, value: Any, given: Mapping[str, Any]) -> Any:
     """The value of a parameter as a Python number; refuses a wrong one."""
     share = name in ("spam", "missing")
     if share:
-        ok, wanted = isinstance(value, Real) and 0 <= float(value) < 1, "a number >= 0 and < 1"
+        ok, wanted = isinstance(value, Real) and 0 <= float(value) < 1, "a number of at least 0 and below 1"
     elif name == "contributors":
         most = _checked("systems", given["systems"], given)
         value = most if value is None else value
-        ok, wanted = isinstance(value, Integral) and 1 <= int(value) <= most, f"an integer from 1 to {most}"
+        ok, wanted = isinstance(value, Integral) and 1 <= int(value) <= most, f"a whole number from 1 to {most}"
     else:
         least = 0 if name == "seed" else 1
-        ok, wanted = isinstance(value, Integral) and least <= int(value), f"an integer >= {least}"
+        ok, wanted = isinstance(value, Integral) and least <= int(value), f"a whole number of at least {least}"
     if not ok or isinstance(value, bool):
-        raise GainfulError(f"The {name!r} parameter must be {wanted}, got {value!r} instead.")
+        raise GainfulError(f"{name}: expected {wanted}, got {value!r}")
     return float(value) if share else int(value)
