@@ -307,6 +307,61 @@ def test_one_large_text_is_shared_out(made, on_dask, tmp_path, monkeypatch):
     assert (found.ignored, found.missing, found.run_notes) == (expected.ignored, expected.missing, expected.run_notes)
 
 
+def shrinking(name):
+    """What makes a worker cut a file in two as soon as gainful has looked what it is like before it is read."""
+
+    def patch():
+        from gainful.io import changes
+
+        seen, look = os.fstat, changes._state
+
+        def cut(path):
+            if str(path).endswith(name):
+                os.fstat, changes._state = seen, look
+                os.truncate(path, os.path.getsize(path) // 2)
+
+        def of_file(file):
+            found = seen(file)
+            cut(os.readlink(f"/proc/self/fd/{file}"))
+            return found
+
+        def of_path(path):
+            found = look(path)
+            cut(path)
+            return found
+
+        os.fstat, changes._state = of_file, of_path
+
+    return patch
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the name of a file")
+@pytest.mark.parametrize("name", ["cut.txt", "cut.txt.gz", "cut.txt.zst", "cut.csv", "cut.jsonl", "cut.parquet",
+                                  "cut.arrow", "cut-stretches.txt", "cut-part.parquet"])  # fmt: skip
+def test_a_file_that_shrinks_while_a_worker_reads_it(made, scheduler, on_dask, tmp_path, monkeypatch, name):
+    path = tmp_path / name
+    if "stretches" in name:
+        if native is None:
+            pytest.skip("stretches are for the compiled core")
+        monkeypatch.setattr("gainful.engine.stretches.LEAST", 1000)
+    if "part" in name:  # one of the files of a data set
+        path = tmp_path / "set.parquet" / name
+        path.parent.mkdir()
+        for topics, file in (
+            (made.runs[0].topics[:9], path),
+            (made.runs[0].topics[9:], path.with_name("other.parquet")),
+        ):
+            made.runs[0].frame.filter(pl.col("query_id").is_in(topics)).write_parquet(file)
+    else:
+        gf.write_run(made.runs[0], path)
+    with distributed.Client(scheduler, set_as_default=False) as client:
+        client.run(shrinking(name))
+        with pytest.raises(DataError) as told:
+            gf.evaluate(made.qrels, path.parent if "part" in name else path, "AP", **on_dask)
+    assert str(told.value) == f"{path}: changed while it was read; wait until it is complete"
+
+
 @pytest.fixture(scope="module")
 def scores(made):
     return gf.evaluate(made.qrels, made.runs, ["nDCG@10", "AP", "RR", "GMAP"])
