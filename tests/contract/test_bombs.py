@@ -83,6 +83,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "run.arrow": arrow,
     "runs.tar.gz": tar,
     "runs.zip": zipped,
+    "run.tar.zst": zstd,
     "line.txt": lambda: b"x" * (200 * MILLION),
     "line.csv": lambda: b'query_id,doc_id,score\n1,"' + b"x" * (200 * MILLION) + b'",1\n',
 }
@@ -112,7 +113,8 @@ def refused(found: tuple[int, str, int], name: str) -> None:
 def test_a_bomb(tmp_path, name):
     (tmp_path / "qrels.txt").write_text("1 0 d 1\n")
     (tmp_path / name).write_bytes(BOMBS[name]())
-    refused(run(tmp_path, "evaluate", "qrels.txt", name), name + "/run.txt" * name.startswith("runs."))
+    inside = {"runs.tar.gz": "runs.tar.gz/run.txt", "runs.zip": "runs.zip/run.txt", "run.tar.zst": str(tmp_path / name)}
+    refused(run(tmp_path, "evaluate", "qrels.txt", name), inside.get(name, name))
 
 
 @pytest.mark.slow

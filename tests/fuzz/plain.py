@@ -93,7 +93,7 @@ def table(data: bytes) -> Rows:
     if head != b"query_id,doc_id,score" or re.search(rb'["\r\0\x80-\xff#]|\n\n| ,|, |\t', b"\n" + rest):
         raise Unsure
     found = []
-    for at, row in enumerate(csv.reader(io.StringIO(rest.decode())), 2):
+    for at, row in enumerate(csv.reader(io.StringIO(rest.decode())), 1):  # rows are counted, not lines
         if len(row) != 3 or "" in row:
             raise Refused(None)
         found.append((row[0], row[1], value(row[2], at)))
@@ -108,6 +108,8 @@ def objects(data: bytes) -> Rows:
             continue
         try:
             one = json.loads(line.decode())
+        except UnicodeDecodeError:  # ids are bytes: what is no UTF-8 stays what it is
+            raise Unsure from None
         except ValueError:
             raise Refused(at) from None
         if not isinstance(one, dict) or list(one) != ["query_id", "doc_id", "score"]:

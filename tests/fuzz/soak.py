@@ -365,7 +365,7 @@ class Trial:
             wrong.append("a traceback or a panic")
         if found.status not in {0, 1, 3, *KILLED}:
             wrong.append(f"status {found.status}")
-        told = early or self.right.status == 1 or re.search("gainful: error: |failed: |errors", found.said)
+        told = early or self.right.status == 1 or re.search("gainful: error: |failed: |errors?\\b", found.said)
         if found.status == 1 and not told:
             wrong.append("no message")
         same = [self.right.wrote] if self.right.status in (0, 1, 3) else []
@@ -387,7 +387,8 @@ class Trial:
         finally:
             large.unlink()
         wrong = self.broken(found, new=True)
-        if not re.search(rf"({re.escape(large.name)}\S*|this command): needs more than the 100 MB", found.said):
+        told = rf"({re.escape(large.name)}\S*|this command): needs more than the 100 MB"
+        if not (re.search(told, found.said) or (words[0] == "check" and b"-bomb" in (found.wrote or b""))):
             wrong.append("no word of the file")
         if found.status != 1:
             wrong.append(f"not refused: status {found.status}")
@@ -411,10 +412,11 @@ class Trial:
         except plain.Unsure:
             return wrong
         except plain.Refused as refused:
-            place = f"{victim}:{refused.line}:" if refused.line else victim.stem.split(".")[0]
-            if scored.status != 1 or place not in scored.message:
+            name, line = re.escape(str(victim)), refused.line
+            place = rf"{name}(:|, row ){line}:" if line else re.escape(victim.stem.split(".")[0])
+            if scored.status != 1 or not re.search(place, scored.message):
                 wrong.append(f"expected an error at {place}, got {scored.status}: {scored.said}")
-            if found.status != 1 and "Left out" not in found.said:
+            if found.status != 1 and not re.search("Left out|is no run", found.said):
                 wrong.append(f"{victim.name} was not refused (line {refused.line})")
             return wrong
         if scored.status != 0:

@@ -85,7 +85,7 @@ def fail(message: str, *, status: int) -> int:
 
 
 def _as_typed(message: str, words: list[str]) -> str:
-    """What is said of a parameter, as it is of the option that it comes from: alpha is --alpha to whoever typed that."""
+    """What is said of a parameter, said of the option that it comes from: alpha is --alpha to whoever typed that."""
     name, colon, rest = message.partition(": expected ")
     option = f"--{name.replace('_', '-')}"
     given = any(word == option or word.startswith(f"{option}=") for word in words)

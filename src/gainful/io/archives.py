@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
-from gainful.errors import DataError
+from gainful.errors import DataError, TooLargeError
 from gainful.io.changes import unchanged
 from gainful.io.compression import decompress
 from gainful.memory import check_memory, read_all
@@ -121,7 +121,12 @@ class _Tar:
         content = _of_zstd(Path(path)) if packed else None
         # Open as long as members are asked for.
         self._file = tarfile.open(path, "r:*") if content is None else tarfile.open(fileobj=BytesIO(content))  # noqa: SIM115
-        self._members = {one.name: one for one in self._file if one.isreg()}
+        self._members = {}
+        for one in self._file:
+            if one.isreg():
+                self._members[one.name] = one
+            if one.size > LARGEST:  # it is refused, and nobody waits until all of it is unpacked
+                break
         # tarfile takes a header that it cannot read for the end; where line ends were lost, it is none.
         if content is not None and content[self._file.offset : self._file.offset + _BLOCK].strip(b"\0"):
             raise DataError(f"{path}: {_UNPACK_IT}")
@@ -161,11 +166,13 @@ def _of_zstd(path: Path) -> bytes:
     for name in ("compression.zstd", "zstandard"):
         with suppress(ImportError):
             with import_module(name).open(path, "rb") as file:
-                content: bytes = file.read(LARGEST + 1)
+                content = read_all(file.read, str(path))
             break
     else:
         try:
             content = decompress(path.read_bytes(), str(path))
+        except TooLargeError:
+            raise
         except DataError:
             raise DataError(f"{path}: {_UNPACK_IT}") from None
     if len(content) > LARGEST:

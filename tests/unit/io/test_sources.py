@@ -172,6 +172,10 @@ def test_damaged_and_large_archives(folder, monkeypatch):
         with pytest.raises(DataError, match=rf"{name}/one.txt: expected at most 0 GiB per file"):
             systems(name)
     (folder / "short.tgz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataError, match=r"short.tgz/one.txt: expected at most 0 GiB per file"):
+        systems("short.tgz")  # the rest of it is not looked at
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
     with pytest.raises(DataError, match=r"short.tgz: damaged"):
         systems("short.tgz")
 

@@ -143,6 +143,9 @@ def test_the_first_file_may_be_judgments(folder):
     assert [file.kind for file in gf.check("qrels.txt").files] == ["qrels"]
     (folder / "bad.txt").write_text("1 0 a x\n")
     assert gf.check("bad.txt", "runs").files[0].findings[0].code == "unreadable"
+    (folder / "cut.txt").write_text("1 0 a 1\n1 0 b 0\n1 0")
+    first = gf.check(["cut.txt", "runs/good"]).files[0]
+    assert (first.kind, first.findings[0].text[:34]) == ("qrels", "cut.txt:3: expected 4 fields (topi")
 
 
 def test_no_runs_and_archives(folder):
