@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from gainful import _polars as pl
-from gainful.errors import DataError, MissingExtraError
+from gainful.errors import DataError, GainfulError, MissingExtraError
 from gainful.io.atomic import write_atomically
 from gainful.results import Chart, drawable
 from gainful.vega import converted
@@ -33,6 +34,8 @@ SUFFIXES = (".html", ".svg", ".png", ".pdf", ".json")
 
 def load_altair() -> Any:
     """The altair package, or an error that names the extra."""
+    if sys.flags.optimize > 1:
+        raise GainfulError("charts are drawn by altair, which needs docstrings: run Python without -OO; -O will do")
     try:
         import altair
         import vl_convert  # noqa: F401 (writes SVG, PNG and PDF, and the script of an HTML page)

@@ -86,6 +86,16 @@ def test_without_docstrings(tmp_path, words):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("words", [("report", *FILES), ("threshold", "curve", *FILES[:2], "--chart", "c.svg")])
+def test_charts_without_docstrings(tmp_path, words):
+    """Altair reads its own, and ended in a traceback."""
+    done = gainful(*words, folder=tmp_path, flags=("-OO",))
+    why = "charts are drawn by altair, which needs docstrings: run Python without -OO; -O will do"
+    assert (done.returncode, done.stderr) == (1, f"gainful: error: {why}\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
 def test_a_home_that_cannot_be_written(tmp_path):
     words = ("report", *FILES, "-m", "AP", "-o", "page.html", "--resamples", "50")
     done = gainful(*words, folder=tmp_path, HOME="/proc/nowhere", XDG_CACHE_HOME="")

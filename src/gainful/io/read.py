@@ -331,7 +331,7 @@ def _expand(source: object, selection: Selection) -> list[tuple[str | None, obje
     if is_url(source):
         return [(None, found) for found in find_remote_files(source, selection)]
     if isinstance(source, str | os.PathLike):
-        return [(None, found) for found in find_files(Path(source), selection)]
+        return [(None, found) for found in find_files(_path(source), selection)]
     if isinstance(source, Mapping) and not is_one_run(source):
         now = [is_standard_input(run) or is_foreign(run) for run in source.values()]  # not for threads
         return [
@@ -351,7 +351,13 @@ def _expand(source: object, selection: Selection) -> list[tuple[str | None, obje
 
 
 def _file(source: str | os.PathLike[str]) -> Path | RemoteFile:
-    return RemoteFile(source) if is_url(source) else Path(source)
+    return RemoteFile(source) if is_url(source) else _path(source)
+
+
+def _path(source: str | os.PathLike[str]) -> Path:
+    if not os.fspath(source):  # which would be the folder that we are in
+        raise DataError("expected the name of a file, got an empty one; is a variable not set?")
+    return Path(source)
 
 
 def _read_several(source: object, name: str, *, raw: bool, layout: Layout = RUN) -> list[Run | RawRun | LargeRun]:

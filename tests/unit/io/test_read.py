@@ -406,3 +406,10 @@ class TestEntries:
         assert found[1].source == str(tmp_path / "fine.txt")
         with pytest.raises(DataError, match="expected 6 fields"):
             list(iterate_runs(tmp_path))
+
+
+@pytest.mark.parametrize("read", [read_qrels, read_run, lambda name: read_runs(["r.txt", name])])
+def test_an_empty_name_is_not_the_folder_we_are_in(folder, read):
+    (folder / "r.txt").write_text("1 Q0 a 1 2 t\n")
+    with pytest.raises(DataError, match=r"^expected the name of a file, got an empty one; is a variable not set"):
+        read("")
