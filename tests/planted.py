@@ -91,3 +91,12 @@ def train_in_epochs(encoder: str | Path, folder: str | Path) -> tuple[list[float
     settings = text_settings(encoder, epochs=4, learning_rate=1e-3)
     found = gf.ltrf.train(planted_text(40, 5), gains=GAINS, settings=settings, checkpoints=folder)
     return found.score(planted_text(20, 6)).tolist(), found.validation["rounds"], found.threshold
+
+
+def compare_in_folder(encoder: str | Path, folder: str | Path) -> dict[str, Any]:
+    """Three trainings on text, each kept as soon as it is done: all of the comparison."""
+    import gainful as gf
+
+    settings = text_settings(encoder, epochs=2, learning_rate=1e-3)
+    how: dict[str, Any] = {"gains": GAINS, "losses": ["bce"], "seeds": 1, "folds": 3, "folder": folder}
+    return gf.ltrf.compare(planted_text(24, 5), **how, settings=settings).to_dict()

@@ -104,14 +104,21 @@ class TestLearns:
         scores = [np.corrcoef(one.score(frames[2]), frames[2]["signal"])[0, 1] for one in (weighted, plain)]
         assert scores[0] == pytest.approx(scores[1], abs=0.05)
 
-    def test_fractional_labels_are_their_own_gains(self, frames):
-        """As LLM judges give them: the mean of many."""
-        train, validation, test = (
-            frame.with_columns(label=pl.col("label") + 0.125 * (pl.col("signal") > 0)) for frame in frames
+    def test_fractional_labels_are_their_own_gains(self):
+        """A step of 1 takes MSE to the mean label of each leaf; nDCGf counts the fractions: (DCG − W) / (I − W)."""
+        labels = [0.5, -4.0, 2.5, -1.0] * 50
+        rows = pl.DataFrame(
+            {"query_id": [n // 2 for n in range(200)], "doc_id": range(200), "label": labels, "good": [1.0, 0.0] * 100}
         )
-        found = gf.ltrf.train(train, validation=validation, test=test, loss="mse", settings=QUICK)
-        assert found.scale.to_dict()["1.125"] == 1.125
-        assert found.test["nDCGf@3"] > 0.8
+        settings = gf.ltrf.Settings(rounds=1, learning_rate=1.0)
+        held = {"validation": rows[80:160], "test": rows[160:]}
+        found = gf.ltrf.train(rows[:80], loss="mse", settings=settings, **held)
+        assert found.scale.to_dict() == {"-4": -4.0, "-1": -1.0, "0.5": 0.5, "2.5": 2.5}
+        assert found.score(rows)[:4] == pytest.approx([1.5, -2.5, 1.5, -2.5])
+        assert found.test["nDCGf@3"] == 1.0  # the bad half is cut off
+        second = 1 / math.log2(3)
+        whole = gf.evaluate(rows, found.rank(rows, cut="none"), ["nDCGf@3"])["nDCGf@3"].values[0, :2]
+        assert whole == pytest.approx([(0.5 - 4 * second + 4) / (0.5 + 4), (2.5 - second + 1) / (2.5 + 1)])
 
     def test_validation_value_is_what_evaluate_gives(self, ranker, frames):
         value = gf.evaluate(judgments(frames[1]), [ranker.rank(frames[1])], MEASURE).summary()[0, 0]

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,6 @@ pytestmark = pytest.mark.slow
 
 pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
-
-SCRIPT = "import sys, torch; torch.set_num_threads(1); import planted; planted.train_in_epochs(*sys.argv[1:])"
 
 
 def whole_json(path):
@@ -46,24 +45,38 @@ class Steps:
         return iterable
 
 
-def test_killed_moved_and_resumed_is_the_same_as_unbroken(encoder, tmp_path, monkeypatch):
-    """Killed (SIGKILL) as soon as the first epoch is on disk, moved, then started again: equal to the last bit."""
-    steps = Steps()
-    with tracked_by(steps):
-        expected = world.train_in_epochs(encoder, tmp_path / "a")
+@contextmanager
+def killed(function, encoder, folder):
+    """A process that calls `planted.function`; it dies (SIGKILL) when the block ends."""
+    script = f"import sys, torch; torch.set_num_threads(1); import planted; planted.{function}(*sys.argv[1:])"
     with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(encoder), str(tmp_path / "b")],
+        [sys.executable, "-c", script, str(encoder), str(folder)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(world.__file__).parent), *sys.path])},
         stderr=subprocess.PIPE,
         text=True,
     ) as broken:
-        limit = time.monotonic() + 200
-        while not any(whole_json(path) for path in (tmp_path / "b").glob("checkpoint-*/trainer_state.json")):
-            assert broken.poll() is None, broken.stderr.read()
-            assert time.monotonic() < limit
-            time.sleep(0.002)
+        yield broken
         broken.send_signal(signal.SIGKILL)
     assert broken.returncode == -signal.SIGKILL
+
+
+def wait_for(there, broken):
+    """Wait until something is there; the process has to live that long."""
+    limit = time.monotonic() + 200
+    while not there():
+        assert broken.poll() is None, broken.stderr.read()
+        assert time.monotonic() < limit
+        time.sleep(0.002)
+
+
+def test_killed_moved_and_resumed_is_the_same_as_unbroken(encoder, tmp_path, monkeypatch):
+    """Killed as soon as the first epoch is on disk, moved, then started again: equal to the last bit."""
+    steps = Steps()
+    with tracked_by(steps):
+        expected = world.train_in_epochs(encoder, tmp_path / "a")
+    with killed("train_in_epochs", encoder, tmp_path / "b") as broken:
+        states = "checkpoint-*/trainer_state.json"
+        wait_for(lambda: any(whole_json(path) for path in (tmp_path / "b").glob(states)), broken)
     # A kill may also leave a state half-written: it is not what training goes on from.
     (tmp_path / "b" / "checkpoint-999").mkdir()
     (tmp_path / "b").rename(tmp_path / "c")
@@ -73,6 +86,19 @@ def test_killed_moved_and_resumed_is_the_same_as_unbroken(encoder, tmp_path, mon
     assert not (tmp_path / "c" / "checkpoint-999").exists()
     whole, rest = steps.totals
     assert rest < whole  # it did go on, and not begin again
+
+
+def test_a_comparison_killed_in_a_training_is_the_same_as_unbroken(encoder, tmp_path):
+    """Killed when the first of three trainings is kept and the second has begun: that one is done again, all alike."""
+    expected = world.compare_in_folder(encoder, tmp_path / "a")
+    first = tmp_path / "b" / "seed-0-fold-1-bce.json"
+    with killed("compare_in_folder", encoder, tmp_path / "b") as broken:
+        wait_for(first.exists, broken)
+        time.sleep(0.1)
+    kept = first.stat().st_mtime_ns
+    assert len(list((tmp_path / "b").glob("seed-*.json"))) < 3
+    assert json.dumps(world.compare_in_folder(encoder, tmp_path / "b")) == json.dumps(expected)
+    assert first.stat().st_mtime_ns == kept
 
 
 @pytest.fixture(scope="module")
