@@ -118,7 +118,9 @@ class LossComparison(Result):
     def _notes(self) -> list[Note]:
         correction = self.settings["correction"]
         corrected = "" if correction == "none" else f" after the correction {correction}"
-        shared = ", corrected for the training queries that splits share" if self.repeats > 1 else ""
+        # Test queries that were given are the same in every split, and the tests are over them.
+        drawn = self.repeats > 1 and len(self.scores.topics) > self.queries[2]
+        shared = ", corrected for the training queries that splits share" if drawn else " over the test queries"
         text = (
             f"The letters after {self.measure} name the models it is significantly better than (paired t-test{shared}, "
             f"p < {self.settings['alpha']:g}{corrected}); JSON and to_dict() have all tests."

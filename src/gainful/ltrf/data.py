@@ -186,7 +186,7 @@ def _examples(table: Table, labelled: bool) -> Examples:
     if not labelled and "label" not in frame.columns:
         frame = frame.with_columns(label=pl.lit(None, pl.Float64))
     if not set(KEYS) <= set(frame.columns):
-        raise DataError(f"{name}: expected the columns {', '.join(KEYS)}, got {', '.join(frame.columns)}")
+        raise DataError(f"{name}: expected the columns {', '.join(KEYS)}, got {', '.join(frame.columns) or 'none'}")
     if not frame.height:
         raise DataError(f"{name}: expected examples, got none")
     text = [column for column in TEXTS if column in frame.columns]

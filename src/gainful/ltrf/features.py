@@ -15,7 +15,7 @@ from gainful.errors import DataError, GainfulError, MissingExtraError, check_cho
 from gainful.ltrf.data import Examples
 from gainful.ltrf.losses import Objective
 from gainful.ltrf.settings import OWN_LOSSES
-from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
+from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale, TrainingError
 from gainful.ltrf.validation import Validation
 from gainful.progress import track
 
@@ -107,7 +107,7 @@ def train_features(
         try:
             return "nDCGf", judged.best(scale.document_score(loss, scores)).value, True
         except NotFiniteError as error:
-            raise GainfulError(
+            raise TrainingError(
                 f"training diverged: loss {loss}, round {done() + 1} of {rounds}: {error}; lower the learning rate "
                 f"({rate:g})"
             ) from None
@@ -147,7 +147,7 @@ def train_features(
             ],
         )
     except lightgbm.basic.LightGBMError as error:
-        raise GainfulError(f"LightGBM refuses its parameters or data: {error}") from None
+        raise TrainingError(f"LightGBM refuses its parameters or data: {str(error).strip()}") from None
     getattr(steps, "close", lambda: None)()
     best = lightgbm.Booster(model_str=booster.model_to_string(num_iteration=booster.best_iteration))
     for head, constant in enumerate(start.tolist()):  # part of the model from here on

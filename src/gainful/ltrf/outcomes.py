@@ -18,7 +18,7 @@ from gainful.ltrf.data import Examples
 from gainful.ltrf.experiments import Outcome
 from gainful.ltrf.ranker import FRanker
 from gainful.ltrf.settings import Loss, Settings
-from gainful.ltrf.targets import FloatArray
+from gainful.ltrf.targets import FloatArray, NotFiniteError, TrainingError
 from gainful.ltrf.training import Parts, Splits, evaluate_examples, train_on
 from gainful.stats.choices import Correction
 from gainful.stats.paired import corrected
@@ -57,9 +57,9 @@ def trained(study: Study, job: tuple[Place, Loss]) -> Outcome:
         ranker = train_on(
             splits._replace(test=None), loss, cutoff=study.cutoff, seed=place.seed, settings=study.settings
         )
-    except GainfulError as error:
+        return outcome_of(ranker, splits, study)
+    except (TrainingError, NotFiniteError) as error:
         return {"failed": str(error)}
-    return outcome_of(ranker, splits, study)
 
 
 def outcome_of(ranker: FRanker, splits: Splits, study: Study) -> Outcome:

@@ -43,6 +43,8 @@ def compare_losses(data: Any, validation: Any, test: Any, given: Mapping[str, An
     for name in ("seeds", "folds"):
         check_count(name, given[name])
     parts = read_parts(data, validation, test, given)
+    for loss in losses:
+        check_loss(loss, parts.data.kind)
     if given["folds"] > 1 and (validation is not None or test is not None):
         raise GainfulError(
             f"{setting('folds', given['folds'])}: takes all queries in turn for the test; give them all as the data, "

@@ -18,6 +18,7 @@ from gainful.ltrf.experiments import RANKER, Kept, Outcome, outcomes
 from gainful.ltrf.functions import tune
 from gainful.ltrf.ranker import FRanker
 from gainful.ltrf.settings import Kind, Loss, Settings, check_loss
+from gainful.ltrf.targets import NotFiniteError, TrainingError
 from gainful.ltrf.training import Splits, prepare, repeated_by, settings_of, tested, train_on
 from gainful.results import Chart, Note, Result, listed
 from gainful.tables import Table
@@ -128,7 +129,7 @@ def _tried(task: _Task, trial: _Trial) -> Outcome:
     """Train; what fails says why."""
     try:
         ranker = train_on(task.splits, task.loss, cutoff=task.cutoff, seed=task.seed, settings=trial.settings)
-    except GainfulError as error:
+    except (TrainingError, NotFiniteError) as error:
         return {"nDCGf": None, "failed": str(error)}
     return {"nDCGf": ranker.validation["nDCGf"], "failed": None, **({RANKER: ranker} if trial.last else {})}
 

@@ -17,6 +17,10 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+class TrainingError(GainfulError):
+    """A training fails by its loss and settings: one with others, beside it, may not."""
+
+
 class NotFiniteError(DataError):
     """A model gives numbers that are none: its training diverged."""
 

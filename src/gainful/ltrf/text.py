@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, setting
 from gainful.ltrf.adapters import adapter_trainer, add_adapters, load_peft, merged
 from gainful.ltrf.data import Examples
 from gainful.ltrf.heads import start_heads, warm_heads
 from gainful.ltrf.lists import list_loss, lists
 from gainful.ltrf.resume import resumed
 from gainful.ltrf.settings import Precision
-from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale
+from gainful.ltrf.targets import FloatArray, Loss, NotFiniteError, Scale, TrainingError
 from gainful.ltrf.validation import Validation
 from gainful.ltrf.weights import (
     check_device,
@@ -138,6 +138,7 @@ def train_text(
         **made_by(model, device),
     }
     with TemporaryDirectory() as temporary, quiet():
+        import torch
         from transformers import EarlyStoppingCallback, PrinterCallback, set_seed
 
         kept = Path(temporary) if checkpoints is None else checkpoints.resolve()
@@ -175,7 +176,7 @@ def train_text(
                     outputs = ranker.outputs(validation)
                 return judged.best(scale.document_score(loss, outputs)).value
             except NotFiniteError as error:
-                raise GainfulError(
+                raise TrainingError(
                     f"training diverged: loss {loss}, epoch {round(epoch)} of {epochs}: {error}; lower the learning "
                     f"rate ({rate:g})"
                 ) from None
@@ -200,7 +201,13 @@ def train_text(
             **_precision(encoder, settings["precision"]),
         )
         trainer.remove_callback(PrinterCallback)  # it prints to stdout, which is for data
-        trainer.train(resume_from_checkpoint=None if done is None else str(done.last))
+        try:
+            trainer.train(resume_from_checkpoint=None if done is None else str(done.last))
+        except torch.OutOfMemoryError:
+            raise TrainingError(
+                f"out of memory: loss {loss}, {settings['batch_size']} queries of up to {settings['max_docs']} "
+                f"documents per step; take a smaller {setting('batch_size')}, or {setting('recompute')}"
+            ) from None
         rounds = [entry["eval_nDCGf"] for entry in trainer.state.log_history if "eval_nDCGf" in entry]
         return best_of(Path(trainer.state.best_model_checkpoint)), rounds
 

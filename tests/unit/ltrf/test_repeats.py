@@ -15,7 +15,7 @@ from scipy import stats
 import gainful as gf
 import planted as world
 from gainful.engine import open_engine
-from gainful.errors import DataError, GainfulError
+from gainful.errors import DataError, GainfulError, MissingExtraError
 from gainful.ltrf.outcomes import f1_threshold
 from gainful.ltrf.search import _rungs
 
@@ -74,6 +74,7 @@ class TestFolds:
         header, *_ = str(found).split("──")
         assert "±" in header
         assert {"splits", "letters"} <= {note.code for note in found.notes()}
+        assert "(paired t-test, corrected for the training queries that splits share, p < " in found.notes()[0].text
         assert "every split" in found.chart().to_json()
         json.dumps(found.to_dict())
 
@@ -104,6 +105,19 @@ class TestFolds:
         (note,) = (note for note in found.notes() if note.code == "diverged")
         assert note.text.startswith("mse is left out: 2 of 2 trainings failed, the first by: training diverged: ")
 
+    def test_what_other_losses_would_fail_by_is_no_outcome(self, frame, monkeypatch, tmp_path):
+        """Such as a package that is not installed: nothing is kept, and the same command goes on when it is there."""
+
+        def absent():
+            raise MissingExtraError("lightgbm", "ltrf")
+
+        monkeypatch.setattr("gainful.ltrf.features.load_lightgbm", absent)
+        for call, how in ((gf.ltrf.compare, {"losses": ["mse"], "seeds": 2}), (gf.ltrf.tune, {"trials": 2})):
+            folder = tmp_path / call.__name__
+            with pytest.raises(MissingExtraError):
+                call(frame, gains=GAIN, **how, settings=QUICK, folder=folder)
+            assert [path.name for path in folder.iterdir()] == ["experiment.json"]
+
     def test_seeds_on_given_test_queries_are_paired_over_queries(self, frame):
         given = {"validation": world.planted_features(20, 5), "test": world.planted_features(30, 6)}
         found = gf.ltrf.compare(frame, gains=GAIN, losses=["mse"], seeds=2, settings=QUICK, **given)
@@ -111,12 +125,14 @@ class TestFolds:
         assert values.shape == (3, 30)
         expected = stats.ttest_rel(values[2], values[1]).pvalue
         assert found.tests.p("nDCGf@3")[2, 1] == pytest.approx(expected)
+        assert "(paired t-test over the test queries, p < 0.05 after" in found.notes()[0].text
 
     @pytest.mark.parametrize(
         ("options", "message"),
         [
             ({"folds": 31}, "folds: expected at most half of the 60 queries, got 31"),
             ({"f1": True, "losses": ["mse"]}, "f1: cuts the BCE model: expected bce among the losses, got mse"),
+            ({"losses": ["mse", "softmax"], "seeds": 2}, "loss softmax: is for text, and the examples are features"),
             ({"seeds": 0}, "seeds: expected a whole number of at least 1, got 0"),
             (
                 {"folds": 2, "test": world.planted_features(5, 9)},

@@ -177,6 +177,17 @@ class TestRefused:
             str(caught.value),
         )
 
+    def test_out_of_memory(self, encoder, monkeypatch):
+        """A row of a search, not the end of it: the next batch may be smaller."""
+
+        def trainer(*_, **__):
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+        monkeypatch.setattr("sentence_transformers.cross_encoder.CrossEncoderTrainer.train", trainer)
+        settings = world.text_settings(encoder, batch_size=512)
+        with pytest.raises(GainfulError, match=r"^all 2 trials failed, the first by: out of memory: loss bce, 512 "):
+            gf.ltrf.tune(world.planted_text(20, 5), gains=world.GAINS, loss="bce", trials=2, settings=settings)
+
     def test_features_for_text(self, ranker):
         with pytest.raises(DataError) as caught:
             ranker.rank(world.planted_features(3, 1))
