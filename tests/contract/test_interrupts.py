@@ -198,6 +198,14 @@ class TestSignals:
         assert ended(running) == (-number, "", "")
 
     @pytest.mark.slow
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+    def test_what_a_dropped_signal_leaves_half_done(self, number):
+        """As polars does whose import was interrupted; the signal is sent again only after that."""
+        half = "raise AttributeError('module has no attribute')"
+        script = DROPPING.replace("NUMBER", str(int(number))).replace("return run(words)", half)
+        assert ended(started("evaluate", command=[sys.executable, "-c", script])) == (-number, "", "")
+
+    @pytest.mark.slow
     def test_at_any_time(self, folder):
         """The collection is there, whole, or nothing is."""
         times = random.Random(8)

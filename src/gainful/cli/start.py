@@ -12,6 +12,7 @@ PIPE_CLOSED = 141  # and for one that SIGPIPE ended
 
 
 _told: list[int] = []  # the status of what was said already
+_heeded: list[int] = []  # the signals that came
 
 
 class Ended(BaseException):
@@ -28,8 +29,9 @@ def start() -> int:
     Returns 0 when all went well; otherwise the process ends here. After SIGINT, SIGTERM or SIGHUP it ends by that
     signal, which shells report as 130, 143 or 129, so that a loop over many commands ends with the one interrupted.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as gainful/__init__.py has set it
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # As gainful/__init__.py has set it, or Python.
+    if signal.getsignal(signal.SIGINT) in (signal.SIG_DFL, signal.default_int_handler):
+        signal.signal(signal.SIGINT, _interrupt)
     if _is_limited():
         _supervise()
     for name in ("SIGTERM", "SIGHUP"):
@@ -48,6 +50,10 @@ def start() -> int:
         status = INTERRUPTED
     except Ended as end:
         status = 1 if _told else 128 + end.number
+    except Exception:  # a signal that somebody dropped left something half done, such as an import
+        if not _heeded:
+            raise
+        status = 1 if _told else 128 + _heeded[-1]
     if status:
         _leave(status)
     return status
@@ -96,7 +102,13 @@ def _exhausted(error: Exception, goes_on: Callable[[], bool]) -> None:
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
     signal.signal(number, signal.SIG_IGN)  # being told twice must not stop the undoing
+    _heeded.append(number)
     raise Ended(number)
+
+
+def _interrupt(number: int, _: FrameType | None) -> NoReturn:
+    _heeded.append(number)
+    raise KeyboardInterrupt
 
 
 def _again(dropped: Any) -> None:
