@@ -31,7 +31,19 @@ from gainful.io.tables import (
     read_parquet,
     read_separated,
 )
-from gainful.io.text import BOM, EMPTY, LARGE, RUN, LargeFile, Layout, has_iterations, is_text, read_fields, read_text
+from gainful.io.text import (
+    BOM,
+    EMPTY,
+    LARGE,
+    RUN,
+    LargeFile,
+    Layout,
+    has_iterations,
+    is_text,
+    read_fields,
+    read_text,
+    shorten,
+)
 from gainful.memory import check_memory, read_all, reading
 
 ARROW_SUFFIXES = (".arrow", ".arrows", ".feather", ".ipc")
@@ -205,6 +217,9 @@ def read_bytes(path: Path) -> bytes | LargeFile:
     except DataError:
         raise
     except FileNotFoundError:
+        if "\n" in where:
+            line = shorten(where.partition("\n")[0].encode("utf-8", "surrogateescape"))
+            raise DataError(f"expected a path, got a text of several lines, {line!r}, …: write it to a file") from None
         raise DataError(f"{where}: no such file.{_similar(path)}") from None
     except (OSError, ValueError) as error:
         if os.path.isdir(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -54,6 +55,18 @@ def is_one_run(source: Mapping[Any, object]) -> bool:
         if not isinstance(value, Mapping | list | tuple):
             return False
     return True
+
+
+def refuse_ids(items: Sequence[object]) -> None:
+    """Refuse lists of documents without their topics, which would be taken for names of files."""
+    for at, item in enumerate(items, 1):
+        if not isinstance(item, list | tuple) or not item or not all(isinstance(word, str) for word in item):
+            continue
+        if not any(os.path.exists(word) or set(word) & {*"*?[:"} for word in item):
+            raise DataError(
+                f"runs, item {at}: expected a path, {{topic: {{doc: score}}}} or {{topic: [best doc, …]}}, a frame or "
+                f"records, got a list of words that are no files, {item[0]!r}, …: of which topic are these documents?"
+            )
 
 
 def read_object(source: object, layout: Layout) -> pl.DataFrame:
@@ -276,6 +289,10 @@ def _read_records(records: Sequence[Any], layout: Layout, where: str) -> pl.Data
     if records and all(isinstance(record, Mapping) for record in records):
         table = _to_polars(records, layout, where)
         return to_columns(table, layout, where)
+    odd = next((at for at, one in enumerate(records) if isinstance(one, Mapping) != isinstance(records[0], Mapping)), 0)
+    if odd:
+        kinds = [type(records[at]).__name__ for at in (0, odd)]
+        raise DataError(f"{where}, item {odd + 1}: expected a {kinds[0]} like the items before it, got {kinds[1]}")
     wanted = ("query_id", "doc_id", layout.value)
     columns: dict[str, list[Any]] = {column: [] for column in wanted}
     for row, record in enumerate(records, 1):

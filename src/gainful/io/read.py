@@ -24,7 +24,7 @@ from gainful.io.dataset import dataset_runs, is_dataset
 from gainful.io.files import HEAD, Content, is_standard_input, load, standard_input, text_file, unpacked
 from gainful.io.foreign import converted, is_foreign
 from gainful.io.letor import is_letor
-from gainful.io.objects import is_one_run, is_record, is_table, read_object
+from gainful.io.objects import is_one_run, is_record, is_table, read_object, refuse_ids
 from gainful.io.ranks import LOOKED_AT, rank_notes
 from gainful.io.remote import RemoteFile, is_url
 from gainful.io.sources import Found, Selection, default_names, find_files, find_remote_files, run_name
@@ -342,6 +342,7 @@ def _expand(source: object, selection: Selection) -> list[tuple[str | None, obje
         isinstance(source, Mapping | Run | RawRun | LargeRun | bytes | bytearray) or is_table(source)
     ):
         items = list(source)
+        refuse_ids(items)
         return (
             [(None, items)]
             if items and is_record(items[0])

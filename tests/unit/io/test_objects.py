@@ -10,6 +10,7 @@ import warnings
 from collections import OrderedDict, namedtuple
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
@@ -255,11 +256,30 @@ def test_records_of_runs() -> None:
         ),
         ([ScoredDoc("1", "a", 1), ScoredDoc("1", 0.5, 1)], "expected a string or an integer as doc, got 0.5 (float)"),
         ([ScoredDoc("1", "a", 1), ScoredDoc("1", "a", math.nan)], "expected a finite score, got nan"),
+        (
+            [{"query_id": "1", "doc_id": "a", "score": 1}, ("1", "b", 0.5)],
+            "expected a dict like the items before it, got tuple",
+        ),
+        ([("1", "b", 0.5), {"query_id": "1", "doc_id": "a"}], "expected a tuple like the items before it, got dict"),
     ],
 )
 def test_bad_records(refused, records: list[object], problem: str) -> None:
     with refused(f"run list, item 2: {problem}"):
         read_run(records)
+
+
+def test_texts_and_lists_of_documents_are_no_files(refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words in a list of lists are names of files only if one of them is there."""
+    with refused("expected a path, got a text of several lines, '1 0 a 1', …: write it to a file"):
+        read_qrels("1 0 a 1\n1 0 b 0\n")
+    with refused(
+        "runs, item 1: expected a path, {topic: {doc: score}} or {topic: [best doc, …]}, a frame or records, got a "
+        "list of words that are no files, 'a', …: of which topic are these documents?"
+    ):
+        read_runs([["a", "b"], ["c"]])
+    monkeypatch.chdir(tmp_path)
+    Path("a").write_text("1 Q0 a 1 0.5 me\n")
+    assert [run.name for run in read_runs([["a"]])] == ["a"]
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,19 @@ def test_provider_of_ir_measures():
     assert list(provider.calc_aggregate(measures, qrels, run).values()) == pytest.approx([1 / 2, 2 / 4, 1.0])
 
 
+def test_pyndeval_ranks_the_smaller_of_two_tied_ids_first():
+    """Which is the one difference in ties that the page about diversity tells."""
+    pyndeval = pytest.importorskip("pyndeval")
+    qrels = [("1", "x", "a", 1), ("1", "y", "b", 0)]
+    theirs = pyndeval.RelevanceEvaluator(qrels, ["ERR-IA@5"]).evaluate([("1", "a", 1.0), ("1", "b", 1.0)])
+    records = [ir_measures.Qrel(q, d, label, s) for q, s, d, label in qrels]
+    smaller, larger = (
+        gf.evaluate(records, {"1": ranked}, "ERR_IA@5").values.item() for ranked in (["a", "b"], ["b", "a"])
+    )
+    assert theirs["1"]["ERR-IA@5"] == pytest.approx(smaller)
+    assert gf.evaluate(records, {"1": {"a": 1.0, "b": 1.0}}, "ERR_IA@5").values.item() == larger == smaller / 2
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_pyndeval(seed, tmp_path):
     pyndeval = pytest.importorskip("pyndeval")
