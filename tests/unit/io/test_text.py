@@ -468,3 +468,18 @@ def test_memory_of_unusual_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "check_memory", lambda *given: asked.append(given))
     read_text(b"1  Q0 a 1 2 t\n", RUN, "f")
     assert asked == [("f", 6 * 14)]
+
+
+@pytest.mark.parametrize(
+    ("data", "remedy"),
+    [
+        (b"1 Q0 a\n", "Write each line as: topic Q0 doc rank score tag, with no blank inside a field."),
+        (b"1 Q0 a 1 x t\n", "Write a finite number in this field."),
+        (b"1\0\n", "Write the file as text in UTF-8."),
+        (b"\n", "Write the file again, or leave it out."),
+    ],
+)
+def test_what_to_do(data: bytes, remedy: str) -> None:
+    with pytest.raises(DataError) as caught:
+        read_text(data, RUN, "f")
+    assert caught.value.remedy == remedy
