@@ -136,7 +136,7 @@ def dcg(
     An unjudged document has gain 0. Never undefined; an empty ranking has DCG 0.
     """
     weights = rankings.weights(discounts(discount, depth(rankings), cutoff, base))
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
         total = rankings.sum(rankings.of_grade(gains(rankings.grades, gain)) * weights)
     if not np.isfinite(total).all():
         raise MeasureError("these gains and discounts add up to more than a number can hold: use smaller ones, or nDCG")

@@ -232,6 +232,9 @@ def test_a_sum_that_no_number_can_hold_is_refused():
     for text in ("CG", "DCG"):
         with pytest.raises(MeasureError, match=f"^{message}$"):
             parse_measure(text).compute(one_topic([1.7e308, 1.7e308], [0, 1]))
+    for pool in ([1.7e308], [1.7e308, -1.7e308]):
+        with pytest.raises(MeasureError, match=f"^{message}$"):
+            parse_measure("DCG(discount=[10, 10])").compute(one_topic(pool, list(range(len(pool)))))
 
 
 @pytest.mark.parametrize("norm", ["org", "min"])
@@ -240,3 +243,11 @@ def test_orderings_need_discounts_that_never_rise(norm):
     with pytest.raises(MeasureError, match=f"^{message}$"):
         parse_measure(f"nDCG(norm={norm}, discount=[0.2, 0.5])")
     parse_measure(f"nDCG(norm={norm}, discount=[0.5, 0.5, 0.2])")
+
+
+def test_quit_while_ahead():
+    """One of two relevant documents, at rank 2: the terminal one, at rank 3, gains 1/2."""
+    measure = parse_measure("QWA")
+    assert measure.compute(one_topic([1, 1, 0], [None, 0])).tolist() == pytest.approx([(D2 + D3 / 2) / (1 + D2 + D3)])
+    assert measure.compute(one_topic([0], [])).tolist() == [1.0]  # nothing to find, and nothing shown
+    assert measure.compute(one_topic([0], [0])).tolist() == pytest.approx([D2])

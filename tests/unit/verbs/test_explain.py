@@ -120,7 +120,7 @@ class TestNorms:
         why = gf.explain({"q": {"bad": -1, "good": 2}}, {"q": {"bad": 2.0, "good": 1.0}}, "q", "DCG@2")
         assert why.score == pytest.approx(-1 + 2 * self.D2)
         assert why.best == pytest.approx(2.0)
-        assert why.steps.columns[-3:] == ["dcg", "ideal", "worst"]
+        assert why.steps.columns[-6:] == ["gain", "cg", "discount", "dcg", "ideal", "worst"]
 
     def test_undefined(self):
         why = gf.explain({"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "q", "nDCGmin@2")
