@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import argparse
 import csv
-import ctypes
-import gzip
 import json
 import os
 import random
 import re
 import resource
-import select
 import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from collections import Counter
@@ -35,6 +31,7 @@ from threading import Event, Thread
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz import plain
+from fuzz.faults import LIBC, at, bomb, damage, full_disk, signalled, when_read
 
 GAINFUL = [sys.executable, "-m", "gainful"]
 OLD = b"what was there before\n"
@@ -44,7 +41,6 @@ KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 FAULTS = ["none", "signal", "signal", "kill", "disk full", "shrinking", "growing", "bad bytes", "bad bytes", "memory"]
 SHAPES = ["txt", "txt", "txt.gz", "csv", "parquet", "jsonl", "txt.zst", "arrow"]
 LEAST = 100_000_000  # the smallest limit that --memory takes
-LIBC = ctypes.CDLL(None, use_errno=True)
 CONVERT = """
 import sys, gainful as gf
 for source, target in zip(sys.argv[1::2], sys.argv[2::2]):
@@ -120,52 +116,6 @@ def command(world: World) -> tuple[list[str], str, list[str]]:
     few = {"stability": ["--draws", "20"], "sensitivity": ["--resamples", "50"], "robustness": ["--trials", "2"]}
     more = few.get(kind, ["--resamples", "100"] if kind == "compare" else [])
     return [kind, *both, *measures, *more, "-o", output], output, engine if kind == "robustness" else []
-
-
-def damage(dice: random.Random, path: Path) -> None:
-    """Some bytes of a file changed, lost or added."""
-    data = bytearray(path.read_bytes())
-    kind = dice.choice(["bytes", "bytes", "letters", "letters", "cut", "garbage", "empty"])
-    if kind in ("bytes", "letters"):
-        for _ in range(dice.choice([1, 1, 2, 20])):
-            data[dice.randrange(len(data))] = (
-                dice.choice(b"0123456789 dQ.-e\n\t#") if kind[0] == "l" else dice.randrange(256)
-            )
-    elif kind == "cut":
-        del data[dice.randrange(len(data)) :]
-    elif kind == "garbage":
-        at = dice.randrange(len(data))
-        data[at:at] = dice.randbytes(dice.randint(1, 200))
-    else:
-        data.clear()
-    path.write_bytes(data)
-
-
-def bomb(dice: random.Random, path: Path) -> Path:
-    """A small file that becomes larger than the limit; it gets a name that fits."""
-    kind = dice.choice([".txt.gz", ".csv.gz", ".jsonl.gz", ".json", ".txt", ".tar.gz"])
-    base = path.with_name(path.name.partition(".")[0] + "-bomb")
-    line, record = b"1 Q0 d 1 1 t\n", b'{"query_id": "1", "doc_id": "d", "score": 1}\n'
-    # What is unpacked, all of it or a part that comes forty times: a long line, or more rows than there is room for.
-    parts = {
-        ".txt.gz": (line, b"x" * 8_000_000),
-        ".tar.gz": (line, b"x" * 8_000_000),
-        ".csv.gz": (b"query_id,doc_id,score\n", b"1,d,1\n" * 200_000),
-        ".jsonl.gz": (b"", record * 100_000),
-    }
-    if kind in parts:
-        head, part = parts[kind]
-        if kind == ".tar.gz":
-            member = tarfile.TarInfo("run.txt")
-            member.size = len(head) + 40 * len(part)
-            head = member.tobuf() + head
-        end = b"\0" * 2048 if kind == ".tar.gz" else b""
-        content = gzip.compress(head) + gzip.compress(part, compresslevel=1) * 40 + gzip.compress(end)
-    else:
-        content = b'{"1": [' + b"[]," * 6_000_000 + b"[]]}" if kind == ".json" else line + b"x" * 90_000_000
-    found = base.with_suffix(kind)
-    found.write_bytes(content)
-    return found
 
 
 @dataclass
@@ -248,36 +198,6 @@ def _orphans(before: set[int]) -> Iterator[str]:
     for child in left:
         yield f"process {Path(f'/proc/{child}/cmdline').read_bytes()!r}"
         os.kill(child, signal.SIGKILL)
-
-
-def at(moment: float, act: Callable[[int], None]) -> Callable[[int, Event], None]:
-    """Do something to a process after so many seconds, if it is still there."""
-
-    def later(process: int, over: Event) -> None:
-        if not over.wait(moment):
-            act(process)
-
-    return later
-
-
-def when_read(victim: Path, act: Callable[[int], None]) -> Callable[[int, Event], None]:
-    """Do something as soon as somebody reads of a file."""
-    events = LIBC.inotify_init()
-    LIBC.inotify_add_watch(events, os.fsencode(victim), 0x20 | 0x1)  # it is opened, it is read
-
-    def then(process: int, over: Event) -> None:
-        while not over.is_set():
-            if select.select([events], [], [], 0.05)[0]:
-                act(process)
-                break
-        os.close(events)
-
-    return then
-
-
-def signalled(number: int, process: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(process, number)
 
 
 @dataclass
@@ -427,21 +347,6 @@ class Trial:
         if got.keys() != expected.keys() or any(abs(got[topic] - expected[topic]) > 1e-12 for topic in got):
             wrong.append(f"other scores than those of plain Python: {got} {expected}")
         return wrong
-
-
-@contextmanager
-def full_disk(place: Path, pages: int) -> Iterator[None]:
-    """A file system of a few pages, all but so many in use, with the old output on another; as root only."""
-    mounted = not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=16k", "none", place], capture_output=True
-    ).returncode
-    (place / "filler").write_bytes(b"x" * (4096 * (3 - pages)))
-    try:
-        yield
-    finally:
-        (place / "filler").unlink()
-        if mounted:
-            subprocess.run(["umount", place], check=True)
 
 
 @contextmanager
