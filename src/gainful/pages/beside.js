@@ -125,7 +125,7 @@ function painted(height, label, paint) {
   return canvas;
 }
 const colour = (name) => {
-  probe.style.color = `var(--${name})`;
+  Object.assign(probe.style, { color: `var(--${name})`, colorScheme: printing ? "light" : "" });
   return getComputedStyle(probe).color;
 };
 const probe = h("span", { hidden: true });
@@ -137,13 +137,16 @@ fittedAgain.push(repaint);
 themed.push(repaint);
 addEventListener("resize", repaint);
 
+// A bar of a lonely topic need not fill the page.
+const WIDEST = 48;
 function bars(found, open, names) {
   const values = found.map(([, value]) => value);
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const marks = ticks(low, high === low ? low + 1 : high, 4);
   const left = 44;
+  const stepOf = (width) => Math.min(WIDEST, (width - left) / found.length);
   const at = (width) => (x) => {
-    const place = Math.floor(((x - left) / (width - left)) * found.length);
+    const place = Math.floor((x - left) / stepOf(width));
     return place >= 0 && place < found.length ? place : null;
   };
   const canvas = painted(200, `Differences of ${found.length} topics, sorted`, (pen, width, height, tone) => {
@@ -157,7 +160,7 @@ function bars(found, open, names) {
       pen.fillStyle = tone(mark === 0 ? "strong" : "line");
       pen.fillRect(left, y(mark), width - left, 1);
     }
-    const step = (width - left) / found.length;
+    const step = stepOf(width);
     const gap = step > 4 ? 1 : 0;
     const [good, bad] = [tone("blue"), tone("red")];
     values.forEach((value, place) => {
@@ -172,7 +175,7 @@ function bars(found, open, names) {
     const place = at(canvas.clientWidth)(event.offsetX);
     cursor.hidden = place === null;
     if (place === null) return unhint();
-    const step = (canvas.clientWidth - left) / found.length;
+    const step = stepOf(canvas.clientWidth);
     Object.assign(cursor.style, { left: `${left + place * step}px`, width: `${Math.max(2, step)}px`, top: "0", height: "200px" });
     const [topic, value] = found[place];
     hint(cursor, [`topic ${contents.topics[topic]}`, queryOf(topic), `${brief(state.measure)}: ${shown.signed(value)}`, "click: both rankings"].filter(Boolean));
@@ -198,19 +201,20 @@ function bars(found, open, names) {
 const LINE = 34;
 async function openBeside(topic, topics, from) {
   openedFrom = from;
-  const why = await unpack("why");
+  await unpackWhy();
   unhint();
   sheet.classList.add("wide");
-  drawBoth(why, topic, topics);
+  drawBoth(topic, topics);
   if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
 }
 
-function drawBoth(why, topic, topics) {
+function drawBoth(topic, topics) {
+  const why = whyOf(topic);
   const pairOfRuns = pairNow();
   change({ opened: { topic, run: null } });
   const move = (label, next) =>
-    h("button", { type: "button", disabled: next === null, onclick: () => drawBoth(why, next, topics) }, label);
+    h("button", { type: "button", disabled: next === null, onclick: () => drawBoth(next, topics) }, label);
   const { values } = contents.scores[state.measure];
   const explained = Object.hasOwn(why.measures || {}, state.measure) ? state.measure : null;
   const scoreLine = h(
@@ -236,17 +240,16 @@ function drawBoth(why, topic, topics) {
         move("Previous topic", step(topics, topic, -1)),
         move("Next topic", step(topics, topic, 1)),
       ),
-      why.absent ? absent(why.absent) : bothRankings(why, topic, pairOfRuns, explained),
+      why.absent ? absent(why.absent) : bothRankings(why, pairOfRuns, explained),
     ),
   );
 }
 
-function bothRankings(why, topic, systems, explained) {
+function bothRankings(why, systems, explained) {
   const places = systems.map((system) => why.systems.indexOf(system));
   if (places.includes(-1))
     return absent("Of so many runs only the best are explained here; 'gainful explain' tells of the others, too.");
-  const rows = places.map((at) => at * contents.topics.length + topic);
-  const lists = rows.map((row) => why.rankings[row]);
+  const lists = places.map((at) => why.rankings[at]);
   const of = explained && why.measures[explained];
   const ranks = lists.map((list) => new Map(list.map((doc, at) => [doc, at])));
   const texts = Boolean(why.texts);
@@ -254,10 +257,10 @@ function bothRankings(why, topic, systems, explained) {
   const both = lists[0].filter((doc) => doc >= 0 && ranks[1].has(doc)).length;
   const side = (which) => {
     const other = ranks[1 - which];
-    const adds = of && of.adds[rows[which]];
+    const adds = of && why.adds[explained][places[which]];
     const lines = lists[which].map((doc, at) => {
-      const name = doc < 0 ? "–" : why.documents[topic][doc];
-      const label = doc < 0 ? null : why.labels[topic][doc];
+      const name = doc < 0 ? "–" : why.documents[doc];
+      const label = doc < 0 ? null : why.labels[doc];
       const there = other.get(doc);
       const moved = there === undefined ? "new" : there === at ? "=" : shift(at - there);
       const row = h(
@@ -294,7 +297,7 @@ function bothRankings(why, topic, systems, explained) {
     const there = doc >= 0 ? ranks[1].get(doc) : undefined;
     if (there === undefined) return;
     const [one, two] = [(at + 0.5) * high, (there + 0.5) * high];
-    const label = why.labels[topic][doc];
+    const label = why.labels[doc];
     const kind = label === null ? "unjudged" : label > 0 ? "good" : label < 0 ? "bad" : "zero";
     picture.append(svg("path", { d: `M0,${one} C30,${one} 30,${two} 60,${two}`, class: kind }));
   });

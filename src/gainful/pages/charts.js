@@ -1,39 +1,47 @@
-// Charts: Vega-Lite as the analyses drew them, fitted to the width, in light or dark, with the measures chosen.
+// Charts: Vega-Lite as the analyses drew them, fitted to the width, with the measures chosen. They are drawn for white;
+// in the dark the style sheet gives each colour another, so that nothing is drawn again, and paper gets what is light.
 const OKABE_ITO = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255"];
-const IN_THE_DARK = ["#56b4e9", "#f08a3c", "#3fc39c", "#e3a1c6", "#e69f00", "#9ad3f5", "#e8e8e4", "#f0e442"];
-const GREYS = ["#555555", "#777777", "#888888"];
+const [INKED, PALER, RULED] = ["#1b1d21", "#5d626b", "#e6e5df"];
+const IN_THE_DARK = {
+  ...{ "#0072b2": "#56b4e9", "#d55e00": "#f08a3c", "#009e73": "#3fc39c", "#cc79a7": "#e3a1c6" },
+  ...{ "#56b4e9": "#9ad3f5", "#000000": "#e8e8e4", "#882255": "#f0e442" },
+  ...{ "#555555": "#a2a7af", "#777777": "#a2a7af", "#888888": "#a2a7af", "#bbbbbb": "#5b616a" },
+  ...{ [INKED]: "#e8e8e4", [PALER]: "#a2a7af", [RULED]: "#33373d" },
+};
+const recoloured = ([light, dark]) =>
+  ["fill", "stroke"].map((what) => `.chart [${what}="${light}"] { ${what}: light-dark(${light}, ${dark}); }`);
+document.head.append(h("style", {}, Object.entries(IN_THE_DARK).flatMap(recoloured).join("\n")));
 const FONT = getComputedStyle(document.body).fontFamily;
 const hiddenMeasures = new Set();
 
-function look(dark, narrow, longest, below) {
-  const [ink, quiet, line] = dark ? ["#e8e8e4", "#a2a7af", "#33373d"] : ["#1b1d21", "#5d626b", "#e6e5df"];
+function look(narrow, longest, below) {
   return {
     background: "transparent",
     font: FONT,
-    range: { category: dark ? IN_THE_DARK : OKABE_ITO },
+    range: { category: OKABE_ITO },
     axis: {
-      labelColor: quiet,
-      titleColor: ink,
-      gridColor: line,
-      domainColor: quiet,
-      tickColor: quiet,
+      labelColor: PALER,
+      titleColor: INKED,
+      gridColor: RULED,
+      domainColor: PALER,
+      tickColor: PALER,
       labelFontSize: 12,
       titleFontSize: 12,
       titleFontWeight: 500,
       labelLimit: narrow ? 90 : 240,
-      titleLimit: narrow ? 230 : 400,
+      titleLimit: narrow ? 280 : 400,
     },
     legend: {
-      labelColor: ink,
-      titleColor: quiet,
+      labelColor: INKED,
+      titleColor: PALER,
       labelFontSize: 12,
       titleFontWeight: 500,
       labelLimit: narrow ? 240 : 200,
       ...(below ? { orient: "bottom", columns: narrow ? (longest > 14 ? 1 : 2) : 6 } : {}),
     },
-    title: { color: ink },
-    header: { labelColor: quiet, titleColor: ink },
-    text: { color: ink },
+    title: { color: INKED },
+    header: { labelColor: PALER, titleColor: INKED },
+    text: { color: INKED },
     view: { stroke: null },
   };
 }
@@ -79,9 +87,12 @@ function withMeasures(spec) {
   return spec;
 }
 
+// Panels side by side zoom together, as far as they share a scale.
 function withZoom(spec) {
   const quantitative = (channel) => channel && channel.type === "quantitative" && channel.field;
-  const view = (spec.layer || []).find((one) => {
+  const own = (spec.resolve && spec.resolve.scale) || {};
+  const encodings = ["x", "y"].filter((axis) => !spec.spec || own[axis] !== "independent");
+  const view = ((spec.spec || spec).layer || []).find((one) => {
     const mark = one.mark && (one.mark.type || one.mark);
     return (
       ["line", "point", "circle"].includes(mark) &&
@@ -90,7 +101,7 @@ function withZoom(spec) {
       quantitative(one.encoding.y)
     );
   });
-  if (!view) return false;
+  if (!view || !encodings.length) return false;
   view.params = [
     ...(view.params || []),
     {
@@ -98,6 +109,7 @@ function withZoom(spec) {
       bind: "scales",
       select: {
         type: "interval",
+        encodings,
         zoom: "wheel![event.shiftKey]",
         translate: "[pointerdown[event.shiftKey], window:pointerup] > window:pointermove!",
       },
@@ -106,24 +118,10 @@ function withZoom(spec) {
   return true;
 }
 
-// Colours that a chart names itself are made for white.
-function darken({ mark, encoding }) {
-  const other = (colour) =>
-    GREYS.includes(colour)
-      ? "#a2a7af"
-      : colour === "#bbbbbb"
-        ? "#5b616a"
-        : IN_THE_DARK[OKABE_ITO.indexOf(colour)] || colour;
-  if (mark && mark.color) mark.color = other(mark.color);
-  const scale = encoding && encoding.color && encoding.color.scale;
-  if (scale && Array.isArray(scale.range)) scale.range = scale.range.map(other);
-}
-
 function fitted(spec, width, tall) {
   const narrow = width < 560;
-  if (isDark()) views(spec).forEach(darken);
-  spec.config = merged(spec.config || {}, look(isDark(), narrow, longestLabel(spec), narrow || Boolean(spec.spec)));
-  if (spec.spec && tall === 1) narrowed(spec, width);
+  spec.config = merged(spec.config || {}, look(narrow, longestLabel(spec), narrow || Boolean(spec.spec)));
+  if (spec.spec) narrowed(spec, width, tall);
   if (narrow) withLegend(spec);
   delete spec.title;
   const grow = (height) => (typeof height === "number" ? Math.round(height * tall) : height);
@@ -155,7 +153,7 @@ function withLegend(spec) {
 }
 
 // Panels side by side, made narrower where they would not fit, but never so narrow that nothing can be read.
-function narrowed(spec, width) {
+function narrowed(spec, width, tall) {
   const facet = spec.facet || {};
   const field = (facet.column || facet).field;
   const values = new Set(Object.values(spec.datasets || {}).flatMap((rows) => rows.map((row) => row[field])));
@@ -164,8 +162,10 @@ function narrowed(spec, width) {
   // Panels with a scale of their own have axes of their own; else there is one for all, and perhaps a title of the row.
   const own = spec.resolve && spec.resolve.scale && spec.resolve.scale.y === "independent";
   const room = Math.floor((width - (facet.row ? 90 : 75)) / across) - (own ? 55 : 22);
-  for (const view of [spec.spec, ...(spec.spec.layer || [])])
-    if (typeof view.width === "number") view.width = Math.max(120, Math.min(2 * view.width, room));
+  for (const view of [spec.spec, ...(spec.spec.layer || [])]) {
+    if (typeof view.width === "number") view.width = Math.max(120, Math.min(2 * tall * view.width, room));
+    if (typeof view.height === "number") view.height = Math.round(view.height * tall);
+  }
 }
 
 function longestLabel(spec) {
@@ -236,7 +236,6 @@ function later(work) {
 function redraw() {
   for (const one of drawn) one();
 }
-themed.push(redraw);
 let lastWidth = innerWidth;
 addEventListener("resize", () => {
   if (innerWidth === lastWidth) return;

@@ -10,6 +10,7 @@ import math
 import os
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -57,11 +58,28 @@ def report_page(contents: dict[str, Any]) -> str:
     rest = {name: value for name, value in contents.items() if name != "why"}
     rest["analyses"] = [{**each, "figures": None} for each in contents["analyses"]]
     charts = {each["id"]: each["figures"] for each in contents["analyses"] if "figures" in each}
-    packed = {"why": as_text(contents["why"]).encode(), "charts": as_text(charts).encode()}
+    packed = {"why": "\n".join(_by_topic(contents["why"])).encode(), "charts": as_text(charts).encode()}
     comparison = contents["comparison"]
     if len(contents["systems"]) > MOST_PAIRED and comparison.get("baseline", "") is None:
         rest["comparison"], packed["pairs"] = packed_pairs(comparison, contents["settings"]["alpha"])
     return shell("report", rest, SCRIPTS, packed=packed)
+
+
+def _by_topic(why: dict[str, Any]) -> Iterator[str]:
+    """What all topics share, then one text per topic, so that a page reads no more than it opens."""
+    if "absent" in why:
+        yield as_text(why)
+        return
+    of_topics = {"documents", "labels", "rankings"}
+    measures = why["measures"]
+    told = {name: {key: of[key] for key in of.keys() - {"adds", "lost"}} for name, of in measures.items()}
+    yield as_text({**{key: why[key] for key in sorted(why.keys() - of_topics)}, "measures": told})
+    topics = len(why["documents"])
+    for topic in range(topics):
+        rows = slice(topic, None, topics)  # of all runs
+        of_measures = {key: {name: of[key][rows] for name, of in measures.items()} for key in ("adds", "lost")}
+        own = {key: why[key][topic] for key in ("documents", "labels")}
+        yield as_text({**own, "rankings": why["rankings"][rows], **of_measures})
 
 
 def packed_pairs(comparison: dict[str, Any], alpha: float) -> tuple[dict[str, Any], bytes]:

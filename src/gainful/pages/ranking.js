@@ -11,17 +11,29 @@ sheet.addEventListener("click", (event) => {
   if (event.target === sheet) sheet.close();
 });
 
+// What is packed of rankings is one line of JSON per topic, below a line on what they share: a topic is read when it is
+// opened, as all of them would take a while.
+let whyLines = null;
+async function unpackWhy() {
+  if (!whyLines) {
+    whyLines = new TextDecoder().decode(await unpackedBytes("why")).split("\n");
+    whyLines[0] = JSON.parse(whyLines[0]);
+  }
+  return whyLines[0];
+}
+const whyOf = (topic) => (whyLines[0].absent ? whyLines[0] : { ...whyLines[0], ...JSON.parse(whyLines[topic + 1]) });
+
 // `order` is how runs and topics are listed where the cell was chosen: what comes before and after.
 async function openRanking(system, topic, measure, order, from) {
   Object.assign(opened, { system, topic, asked: measure, order });
   openedFrom = from;
-  const why = await unpack("why");
+  const why = await unpackWhy();
   const explained = Object.keys(why.measures || {});
   if (!opened.measure || explained.includes(measure))
     opened.measure = explained.includes(measure) ? measure : explained[0] || null;
   unhint();
   sheet.classList.remove("wide");
-  drawRanking(why);
+  drawRanking();
   if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
 }
@@ -36,8 +48,9 @@ function step(list, at, by) {
   return place >= 0 && place < list.length ? list[place] : null;
 }
 
-function drawRanking(why) {
+function drawRanking() {
   const { system, topic, order } = opened;
+  const why = whyOf(topic);
   change({ opened: { topic, run: system } });
   const move = (label, next) =>
     h(
@@ -47,7 +60,7 @@ function drawRanking(why) {
         disabled: next.value === null,
         onclick: () => {
           opened[next.what] = next.value;
-          drawRanking(why);
+          drawRanking();
           const again = [...sheet.querySelectorAll("nav button")].find(
             (button) => button.textContent === label && !button.disabled,
           );
@@ -68,7 +81,7 @@ function drawRanking(why) {
             {
               onchange: (event) => {
                 opened.measure = explained[event.target.selectedIndex];
-                drawRanking(why);
+                drawRanking();
                 sheet.querySelector("select").focus();
               },
             },
@@ -124,13 +137,13 @@ function rankingParts(why) {
   if (place < 0)
     return absent("Of so many runs only the best are explained here; 'gainful explain' tells of this one, too.");
   const row = place * contents.topics.length + topic;
-  const ranking = why.rankings[row];
+  const ranking = why.rankings[place];
   const of = measure ? why.measures[measure] : null;
   const reached = why.retrieved[row];
   const told = of && balance(why, of, row, topic, system, measure);
   if (!ranking.length)
-    return [told, absent("The run returned nothing for this topic."), of && losses(why, of, row, topic)];
-  const unjudged = ranking.filter((doc) => why.labels[topic][doc] === null).length;
+    return [told, absent("The run returned nothing for this topic."), of && losses(why, of, place)];
+  const unjudged = ranking.filter((doc) => why.labels[doc] === null).length;
   const about = `The first ${ranking.length} of ${count(reached)} document${reached === 1 ? "" : "s"}${unjudged ? `, ${unjudged} of them unjudged` : ""}.`;
   return [
     told,
@@ -139,9 +152,9 @@ function rankingParts(why) {
       {},
       h("h3", {}, "What was shown"),
       h("p", { class: "small quiet" }, about, why.texts_said && ` ${why.texts_said}`),
-      shownRanks(why, of, row, topic),
+      shownRanks(why, of, place),
     ),
-    of && losses(why, of, row, topic),
+    of && losses(why, of, place),
   ];
 }
 
@@ -222,8 +235,10 @@ function bar(value, largest) {
   return cell;
 }
 
-function shownRanks(why, of, row, topic) {
-  const adds = of && of.adds[row] ? of.adds[row].map((value) => value / of.scale) : null;
+function shownRanks(why, of, place) {
+  const { topic, measure } = opened;
+  const told = of && why.adds[measure][place];
+  const adds = told ? told.map((value) => value / of.scale) : null;
   const largest = adds ? Math.max(...adds.map(Math.abs), 0) : 0;
   const gain = of && of.family === "gain";
   const worths = of && of.family !== "other";
@@ -237,8 +252,8 @@ function shownRanks(why, of, row, topic) {
     ...(worths ? [gain ? "gain" : "relevant", gain ? "discount" : "precision"] : []),
     ...(adds ? ["adds", "score so far"] : []),
   ];
-  const lines = why.rankings[row].map((doc, at) => {
-    const label = doc < 0 ? null : why.labels[topic][doc];
+  const lines = why.rankings[place].map((doc, at) => {
+    const label = doc < 0 ? null : why.labels[doc];
     const worth = gains.get(label) ?? 0;
     if (of && !gain && worth) found += 1;
     if (adds) sum += adds[at];
@@ -246,9 +261,9 @@ function shownRanks(why, of, row, topic) {
       h("td", {}, at + 1),
       h(
         "td",
-        { class: "text id", title: why.documents[topic][doc] },
-        doc < 0 ? "–" : why.documents[topic][doc],
-        doc >= 0 && says(textOf(why, why.documents[topic][doc])),
+        { class: "text id", title: why.documents[doc] },
+        doc < 0 ? "–" : why.documents[doc],
+        doc >= 0 && says(textOf(why, why.documents[doc])),
       ),
       h("td", {}, mark(label)),
     ];
@@ -273,8 +288,8 @@ function shownRanks(why, of, row, topic) {
   );
 }
 
-function losses(why, of, row, topic) {
-  const flat = of.lost[row];
+function losses(why, of, place) {
+  const flat = why.lost[opened.measure][place];
   const lines = [];
   for (let at = 0; at < flat.length; at += 4) {
     const [doc, rank, won, best] = flat.slice(at, at + 4);
@@ -283,8 +298,8 @@ function losses(why, of, row, topic) {
       h(
         "tr",
         {},
-        h("td", { class: "text id", title: why.documents[topic][doc] }, why.documents[topic][doc]),
-        h("td", {}, mark(why.labels[topic][doc])),
+        h("td", { class: "text id", title: why.documents[doc] }, why.documents[doc]),
+        h("td", {}, mark(why.labels[doc])),
         h("td", {}, rank ? count(rank) : "not returned"),
         h("td", {}, number(won / of.scale)),
         h("td", {}, number(best / of.scale)),

@@ -250,7 +250,13 @@ addEventListener("afterprint", () => forPrint(false));
 // What is packed is most of the data, and needed only when somebody looks closer.
 async function unpackedBytes(name) {
   const text = document.getElementById(`packed-${name}`).textContent;
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  let bytes;
+  if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
+  else {
+    const letters = atob(text);
+    bytes = new Uint8Array(letters.length);
+    for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
+  }
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 const unpacked = {};

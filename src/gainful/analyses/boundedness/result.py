@@ -23,6 +23,8 @@ LISTS: tuple[Lists, ...] = get_args(Lists)
 _CLOSE = 1e-12
 # A topic or two that fall far deeper would leave no room to see the others.
 _DRAWN = -5
+# Topics per line: a screen shows no more, and a browser would take seconds for them.
+_MOST_DRAWN = 500
 # More sentences are not read.
 _MOST_CUTOFFS = 2
 
@@ -240,6 +242,11 @@ class Boundedness(Result):
             .sort("cutoff", "lowest")
             .with_columns(share=(pl.int_range(pl.len()) + 1).over("cutoff") / len(self.topics))
         )
+        # Of very many topics one in so many, and every one before the line crosses 0 or -1.
+        side = (pl.col("lowest") < 0).cast(pl.Int8) + (pl.col("lowest") < -1)
+        crosses = (side != side.shift(-1).over("cutoff")).fill_null(True)
+        one_in = -(-len(self.topics) // _MOST_DRAWN)
+        frame = frame.filter(crosses | (pl.int_range(pl.len()).over("cutoff") % one_in == 0))
         deepest = float(frame["lowest"].min() or 0.0)  # type: ignore[arg-type]
         title = f"lowest attainable nDCGorg (cut at {_DRAWN})" if deepest < _DRAWN else "lowest attainable nDCGorg"
         scale = alt.Scale(domain=[max(_DRAWN, min(-1.0, deepest)), 1.0], clamp=True)
