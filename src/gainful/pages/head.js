@@ -31,7 +31,8 @@ function labelBars() {
 
 function verdict() {
   const of = compared(state.measure);
-  const [large, small] = of ? [of.headline, of.certainty] : [contents.findings[0], contents.comparison.absent];
+  const untested = contents.comparison.absent;
+  const [large, small] = of ? [of.headline, of.certainty] : [contents.findings[0], untested && `Not tested for significance. ${untested}`];
   return h(
     "div",
     { class: "verdict-large" },

@@ -45,7 +45,7 @@ function inkOn([red, green, blue]) {
   return 0.2126 * light(red) + 0.7152 * light(green) + 0.0722 * light(blue) > 0.179 ? "#000" : "#fff";
 }
 
-const HEAT = { tallest: 900, name: 14, label: 14, written: 38 };
+const HEAT = { tallest: 780, name: 14, label: 14, written: 38 };
 function heatMap(order, topics, resort) {
   const { values, topic_means: difficulty, summary } = contents.scores[state.measure];
   const text = summaryText(state.measure);

@@ -163,7 +163,7 @@ put(
             front.map((text) => h("li", {}, text)),
           ),
         ),
-      measureChips(),
+      made.some((each) => !each.dull) && measureChips(),
     ),
   made.map((each) => analysis(each, charts[each.id])),
   made.length < contents.analyses.length && section("lacking", "Not computed, and why", null, lacking()),

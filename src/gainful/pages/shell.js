@@ -127,12 +127,19 @@ function boxed(table, { name = "", classes = "" } = {}) {
   return h("div", { class: `box ${classes}`, tabindex: "0", role: "region", "aria-label": name || "table" }, table);
 }
 
+// Rows of a table that are printed, as the style sheet has it.
+const ON_PAPER = 40;
 function framed(given, label) {
   const box = boxed(sortable(given.columns, given.rows, { label }), {
     name: label,
     classes: given.rows.length > 12 ? "some" : "",
   });
-  return given.title ? [h("p", { class: "small quiet" }, given.title), box] : box;
+  const [rows, most] = [given.rows.length, ON_PAPER];
+  return [
+    given.title && h("p", { class: "small quiet" }, given.title),
+    box,
+    rows > most && h("p", { class: "small quiet on-paper" }, `The first ${most} of ${count(rows)} rows: the page itself has all of them.`),
+  ];
 }
 
 const tip = h("div", { class: "tip", role: "tooltip", hidden: true, id: "tip" });
