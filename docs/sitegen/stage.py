@@ -77,7 +77,12 @@ WIDE = "---\nhide:\n  - navigation\n  - toc\n---\n"
 # It shows a report that works; a phone, on which one would scroll inside of it for ever, the picture below.
 EXAMPLE = (
     '<div class="example"><iframe src="example/report.html" title="A report of twelve simulated runs" loading="lazy">'
-    "</iframe></div>\n\n[Open this report by itself](example/report.html)\n\n"
+    "</iframe></div>\n\n[Open this report by itself](example/report.html) · "
+    "[A paper's findings, reproduced on a page](example/study.html)\n\n"
+)
+PAGES = (
+    "Whole pages of them: [a report](example/report.html) of twelve simulated runs, and [a study](example/study.html) "
+    "that puts a paper's numbers below those of sixteen.\n\n"
 )
 FENCE = re.compile(r"^(\s*(`{3,}|~{3,}).*?^\s*\2\s*$)", re.MULTILINE | re.DOTALL)
 
@@ -94,6 +99,7 @@ def pages() -> dict[str, str]:
     places = python.places()
     found |= commands.pages({path: found[path] for path in (*_in_order(written), "quick-start.md")}, places)
     found["index.md"] = WIDE + re.sub(r"^(?=\[!\[)", EXAMPLE, found["index.md"], count=1, flags=re.MULTILINE)
+    found["gallery.md"] = found["gallery.md"].replace('<div class="gallery"', f'{PAGES}<div class="gallery"', 1)
     return found | python.pages()
 
 
@@ -157,7 +163,7 @@ def stage(folder: Path) -> int:
         path = folder / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    example.write(folder / "docs" / "example" / "report.html", ROOT / "build" / "example.html")
+    example.write(folder / "docs" / "example", ROOT / "build" / "example")
     settings = _read(ROOT / "zensical.toml").replace("[project]\n", f"[project]\nnav = {_toml(navigation(found))}\n", 1)
     (folder / "zensical.toml").write_text(settings, encoding="utf-8")
     return len(found)

@@ -14,8 +14,8 @@ function section(id, title, lead, ...children) {
 
 // How far to trust it: what says all in a sentence shows the rest only when asked.
 function analysis(each, charts) {
-  const tables = each.tables.map((table) => [
-    framed(table, table.title || `Numbers: ${each.title}`),
+  const tables = each.tables.map((table, at) => [
+    framed(table, table.title || `Numbers${at ? `, ${at + 1}` : ""}: ${each.title}`),
     tableExports(table.title || each.title, () => table),
   ]);
   const about = [
