@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 # Processes that share the tests.
 JOBS ?= auto
 
-.PHONY: test test-all pure demo docs lint types layers pytest slow coverage conformance fuzz bench release clean
+.PHONY: test test-all pure demo docs lint types layers pytest slow coverage conformance fuzz soak mutants bench release clean
 
 CONSTRAINTS := constraints.txt
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
@@ -105,6 +105,12 @@ fuzz: $(VENV)/stamp
 # Random commands with random faults, for so many seconds: docs/promises.md has the tally of the last long one.
 soak: $(VENV)/stamp
 	$(BIN)/python tests/fuzz/soak.py --seconds $(SECONDS)
+
+# Small errors, put into some modules: how many do their tests find? docs/promises.md has the last answer.
+MODULES ?= align dcg incomplete anova paired robustness sweep text
+mutants: $(VENV)/stamp
+	$(PIP) mutmut
+	$(BIN)/python tests/mutants.py $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
 
 demo: $(VENV)/base $(VENV)/core
 	$(BIN)/gainful demo

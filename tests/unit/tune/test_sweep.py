@@ -13,6 +13,7 @@ import gainful as gf
 import reference
 from gainful.measures import REGISTRY, Measure, parse_measure
 from gainful.progress import tracked_by
+from gainful.tune.threshold.sweep import Steps
 from worlds import DOC_IDS, SCORES, World, measures, qrels_of, run_of, worlds
 
 AVERAGED = tuple(name for name, definition in REGISTRY.items() if definition.summary == "mean")
@@ -233,3 +234,22 @@ def test_what_one_topic_loses_does_not_count_in_the_next():
     )
     # Where everything is kept: losses 2/2 and 0, bound (2·(1 + 0)/2 + 1)/(2 + 1).
     assert fitted.safe_from[1] == pytest.approx((1 + 0 + 1) / 3)
+
+
+def test_weighted_sums_by_hand():
+    """Two topics that start from 1/2 and 1/4 and rise by 1/8 and 1/2 at the first and the third threshold."""
+    number, height = np.array([1, 3]), np.array([0.125, 0.5])
+    steps = Steps(base=np.array([0.5, 0.25]), topic=np.array([0, 1]), number=number, height=height, size=4)
+    weights = np.array([[1.0, 1.0], [2.0, 0.0]])
+    assert steps.sums(weights, np.arange(5)).tolist() == [
+        [0.75, 0.875, 0.875, 1.375, 1.375],
+        [1, 1.25, 1.25, 1.25, 1.25],
+    ]
+    assert steps.sums(weights, np.array([0, 1, 3])).tolist() == [[0.75, 0.875, 1.375], [1, 1.25, 1.25]]
+
+
+def test_the_base_of_a_discount():
+    """Everything kept is the run itself: relevant documents at ranks 1 and 4, of which 1/log₃ 4 counts."""
+    qrels, run = {"1": {"a": 1, "d": 1}}, {"1": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    curve = gf.threshold.curve(qrels, run, measure="DCG(discount=jk, base=3)")
+    assert curve.score == pytest.approx([0, 1, 1, 1, 1 + math.log(3) / math.log(4)])
