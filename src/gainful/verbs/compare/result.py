@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -214,6 +213,8 @@ class Comparison(Result):
 
     def to_junit(self, margin: float | None = None, alpha: float | None = None) -> str:
         """What `worse` finds as JUnit XML: one test per measure and run other than the baseline."""
+        from xml.sax.saxutils import escape, quoteattr  # which imports much
+
         found = self.worse(margin, alpha).select("measure", "run", "reason").rows()
         reasons = {(measure, run): reason for measure, run, reason in found}
         cases = []
