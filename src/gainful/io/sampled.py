@@ -16,10 +16,10 @@ _NOT_DRAWN = -1.0
 
 
 def is_sampled(data: bytes) -> bool:
-    """Whether most of the first three lines with data have five fields: one of them may be the one that is wrong."""
+    """Whether most of the first three lines with data have five fields, the first of two: one may be wrong."""
     lines = (line.split() for line in data[: 1 << 16].removeprefix(BOM).split(b"\n"))
     counts = list(islice((len(fields) for fields in lines if fields and not fields[0].startswith(b"#")), 3))
-    return 2 * counts.count(5) > len(counts)
+    return 2 * counts.count(5) + (counts[:1] == [5]) > len(counts)
 
 
 def read_sampled(data: bytes, where: str) -> pl.DataFrame:
