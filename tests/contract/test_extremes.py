@@ -98,6 +98,7 @@ class TestIds:
 
 
 class TestNumbers:
+    @pytest.mark.filterwarnings("ignore:.* subtopic")
     @pytest.mark.filterwarnings("error")
     @pytest.mark.parametrize("label", [1e308, LARGEST, -1e308, -LARGEST, 5e-324, -5e-324, 2.0**53 + 2])
     @pytest.mark.parametrize("measure", [*ALL, "nDCG(gain='exp')@3", "nDCGf", "nDCGmin@2", "nDCGorg", "CG@2", "DCG@2"])

@@ -132,8 +132,8 @@ class TestCompare:
         assert rows["ordinal"][3] == letters
         assert "ltrf compare: 128 queries to learn from, 32 to validate, 40 to test; " in err
         assert (
-            "note: The letters after nDCGf@3 name the models it is significantly better than (paired t-test, p < 0.05 "
-            "after the correction holm); JSON and to_dict() have all tests."
+            "note: The letters after nDCGf@3 name the models it is significantly better than (paired t-test over the "
+            "test queries, p < 0.05 after the correction holm); JSON and to_dict() have all tests."
         ) in " ".join(err.split())
 
     def test_chart(self, gainful, files, tmp_path):
