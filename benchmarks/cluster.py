@@ -25,13 +25,13 @@ from gainful.engine import Work, open_engine
 REPEAT = 4
 
 
-def write_runs(folder: Path, systems: int, topics: int, depth: int) -> None:
-    """Judgments and runs as text; ids as in MS MARCO, 100 documents per topic judged."""
+def write_runs(folder: Path, systems: int, topics: int, depth: int, judgments: int = 100) -> None:
+    """Judgments and runs as text; ids as in MS MARCO."""
     rng = np.random.default_rng(0)
     (folder / "runs").mkdir(parents=True)
     topic = np.repeat(np.arange(topics), depth)
     rank = np.tile(np.arange(1, depth + 1), topics)
-    judged = rank <= 100
+    judged = rank <= judgments
     qrels = {"topic": topic[judged], "0": 0, "doc": rank[judged], "label": rng.integers(4, size=judged.sum())}
     _write(pl.DataFrame(qrels), folder / "qrels.txt")
     for system in range(systems):
@@ -85,7 +85,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "made")
         write_runs(folder, systems=30, topics=100, depth=1000)
-        write_runs(folder / "large", systems=1, topics=10_000, depth=1000)
+        write_runs(folder / "large", systems=1, topics=10_000, depth=1000, judgments=10)
         timed_works = works(folder)
         found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
         for _ in range(REPEAT):

@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write all timings to this file")
     parser.add_argument("--chart", type=Path, help="draw how the cost of the analyses grows into this file")
     options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled
     prepare()
     with tempfile.TemporaryDirectory() as folder:
         program = trec_eval_program(options.trec_eval or os.environ.get("TREC_EVAL"), folder)

@@ -131,6 +131,11 @@ class Judged:
             self.topics, self.topic = self._core.topics, np.frombuffer(self._core.topic(), np.int64)
             self.grade, self.grades = graded(np.frombuffer(self._core.label()), negatives)
 
+    def __reduce__(self) -> tuple[type[Judged], tuple[Qrels, Duplicates, Negatives]]:
+        """Sent to a worker, the judgments are indexed there once, not for each piece of work."""
+        qrels = self._qrels.read() if isinstance(self._qrels, RawQrels) else self._qrels
+        return Judged, (qrels, self._duplicates, self._negatives)
+
     @cached_property
     def pool(self) -> Pool:
         """For runs that are frames."""

@@ -12,7 +12,7 @@ import numpy as np
 from gainful.data.align import align
 from gainful.data.notes import SIGNS, Signs, run_notes, signs_of
 from gainful.data.policies import Policies, Ties
-from gainful.data.qrels import Qrels, RawQrels
+from gainful.data.pool import Judged
 from gainful.data.rankings import BoolArray, FloatArray, Rankings
 from gainful.data.run import check_name
 from gainful.data.scores import Scores
@@ -26,7 +26,7 @@ from gainful.results import Note, listed
 class Job:
     """What to compute of every run."""
 
-    qrels: Qrels | RawQrels
+    judged: Judged
     measures: tuple[Measure, ...]
     policies: Policies
     keep_going: bool = False  # a run that is refused is only noted
@@ -66,7 +66,7 @@ def score_entries(job: Job, entries: Sequence[Entry]) -> Part:
 
 def score_runs(job: Job, runs: Iterable[AnyRun]) -> Part:
     """Join runs with the judgments and score them."""
-    rankings = align(job.qrels, runs, job.policies, keep_going=job.keep_going)
+    rankings = align(job.judged, runs, job.policies, keep_going=job.keep_going)
     return scored(rankings, job.measures, signs=signs_of(rankings))
 
 
@@ -202,7 +202,7 @@ def check_ties(measures: Iterable[Measure], ties: Ties) -> None:
 
 def refused(job: Job, *failed: tuple[str, str]) -> Part:
     """No scores, and why."""
-    topics = tuple((job.qrels.read() if isinstance(job.qrels, RawQrels) else job.qrels).topics)
+    topics = job.judged.topics
     return Part(
         systems=(),
         topics=topics,

@@ -65,6 +65,7 @@ def evaluate(
     >>> scores.mean()["nDCGf@3"].round(3).to_list()
     [0.579]
     """
+    from gainful.data.pool import Judged
     from gainful.data.rankings import Rankings
     from gainful.engine import open_engine
     from gainful.engine.evaluation import score_all
@@ -99,8 +100,9 @@ def evaluate(
         # In the background, while the judgments are read and indexed.
         reading = iterate_runs(runs, keep_going=keep_going, raw=True) if engine == "local" else None
         # What is sent elsewhere is read here.
-        judged = read_qrels(qrels, columns=columns) if reading is None else judgments(qrels, columns=columns)
-        job = Job(qrels=judged, measures=chosen, policies=policies, keep_going=keep_going)
+        given = read_qrels(qrels, columns=columns) if reading is None else judgments(qrels, columns=columns)
+        judged = Judged(given, policies.duplicates)
+        job = Job(judged=judged, measures=chosen, policies=policies, keep_going=keep_going)
         part = score_all(work, job, runs) if reading is None else score_runs(job, reading)
     if not part.systems:
         raise DataError(part.failed[0][1] if part.failed else part.notes[0].text)

@@ -7,6 +7,7 @@ import gainful as gf
 from gainful.data.align import align
 from gainful.data.notes import notes_of
 from gainful.data.policies import Policies
+from gainful.data.pool import Judged
 from gainful.data.run import LargeRun, Run
 from gainful.engine import Local
 from gainful.engine.evaluation import score_all
@@ -165,10 +166,10 @@ def test_wherever_it_is_computed(tmp_path):
         for at in range(0, frame.height, 5):
             frame[at : at + 5].write_parquet(tmp_path / "set" / f"run={name}" / f"{at}.parquet")
     measures = tuple(parse_measures("AP"))
-    job = Job(qrels=qrels_of(JUDGED), measures=measures, policies=Policies())
+    job = Job(judged=Judged(qrels_of(JUDGED), "error"), measures=measures, policies=Policies())
     part = score_all(Local(at_once=5), job, tmp_path / "set")
     with pytest.warns(gf.GainfulWarning):
-        here = gf.evaluate(job.qrels, tmp_path / "set", "AP")
+        here = gf.evaluate(qrels_of(JUDGED), tmp_path / "set", "AP")
     assert [note.code for note in here.run_notes] == ["no-topic-matches", "no-document-matches", "all-tied"]
     there = finished(part, measures, job.policies, spellings={})
     assert there.notes() == here.notes()

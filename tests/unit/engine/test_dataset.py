@@ -10,6 +10,7 @@ import pytest
 
 import gainful as gf
 from gainful.data.policies import Policies
+from gainful.data.pool import Judged
 from gainful.engine import Local, cluster
 from gainful.engine.evaluation import Group, groups_of, put_together, score_all, score_group
 from gainful.engine.scoring import Job
@@ -24,7 +25,12 @@ MEASURES = ("nDCG@5", "AP", "NumRet")
 def job(**settings) -> Job:
     going_on = settings.pop("keep_going", False)
     policies = Policies(**settings)
-    return Job(qrels=MADE.qrels, measures=tuple(parse_measures(MEASURES)), policies=policies, keep_going=going_on)
+    return Job(
+        judged=Judged(MADE.qrels, "error"),
+        measures=tuple(parse_measures(MEASURES)),
+        policies=policies,
+        keep_going=going_on,
+    )
 
 
 def table() -> pl.DataFrame:

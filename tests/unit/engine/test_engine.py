@@ -11,6 +11,7 @@ import pytest
 
 import gainful as gf
 from gainful.data.policies import Policies
+from gainful.data.pool import Judged
 from gainful.engine import open_engine
 from gainful.engine.scoring import Job, batches, score_entries
 from gainful.errors import DataError, GainfulError, MissingExtraError
@@ -82,7 +83,11 @@ class TestLocal:
 
 class TestRuns:
     def test_runs_of_one_name_that_are_read_together(self):
-        job = Job(qrels=gf.read_qrels({"1": {"a": 1}}), measures=tuple(parse_measures("AP")), policies=Policies())
+        job = Job(
+            judged=Judged(gf.read_qrels({"1": {"a": 1}}), "error"),
+            measures=tuple(parse_measures("AP")),
+            policies=Policies(),
+        )
         run = gf.read_run({"1": ["a"]}, name="same")
         with pytest.raises(DataError) as caught:
             score_entries(job, entries_of([run, run]))

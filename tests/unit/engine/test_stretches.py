@@ -9,6 +9,7 @@ import pytest
 import gainful as gf
 from gainful._core import native
 from gainful.data.policies import Policies
+from gainful.data.pool import Judged
 from gainful.engine import Local
 from gainful.engine import stretches as module
 from gainful.engine.evaluation import score_all
@@ -26,7 +27,9 @@ MEASURES = ("nDCG@5", "AP", "NumRet")
 
 def job(*, keep_going: bool = False, **policies) -> Job:
     measures = tuple(parse_measures(MEASURES))
-    return Job(qrels=MADE.qrels, measures=measures, policies=Policies(**policies), keep_going=keep_going)
+    return Job(
+        judged=Judged(MADE.qrels, "error"), measures=measures, policies=Policies(**policies), keep_going=keep_going
+    )
 
 
 def lines(*, stranger: bool = False) -> list[str]:

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from gainful.data.policies import Policies
+from gainful.data.pool import Judged
 from gainful.engine.evaluation import groups_of, score_group
 from gainful.engine.scoring import Job
 from gainful.errors import DataError
@@ -128,7 +129,9 @@ def test_a_group_of_a_data_set(tmp_path):
     for part in range(2):
         (root / f"part-{part}.parquet").write_bytes(parquet())
     (entry,) = entries_of(str(root))
-    job = Job(qrels=read_qrels({"1": {"d1": 1}}), measures=tuple(parse_measures("AP")), policies=Policies())
+    job = Job(
+        judged=Judged(read_qrels({"1": {"d1": 1}}), "error"), measures=tuple(parse_measures("AP")), policies=Policies()
+    )
     group = groups_of(entry, 1)[0]
     found = chunks.to_columns
 
