@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gainful.cli.call import Call, bars, left_out
 from gainful.cli.output import emit, note, paragraph
 from gainful.errors import DataError, GainfulWarning
 from gainful.results import plural
-
-if TYPE_CHECKING:
-    from gainful.data.run import Run
-
-# Topics that a note names.
-_NAMED = 5
 
 
 def report(call: Call, *, output: Path = Path("report.html"), save_files: Path | None = None) -> int:
@@ -63,6 +56,7 @@ def apply(call: Call, *, output: Path) -> None:
     """
     from gainful.io.read import read_run
     from gainful.io.write import write_run
+    from gainful.tune.threshold.saved import emptied, out_of_reach
     from gainful.verbs.source import one_run
 
     whole, other = one_run(call.word["run"], call.shared), call.own["filter_run"]
@@ -77,8 +71,8 @@ def apply(call: Call, *, output: Path) -> None:
     except DataError as error:
         if len(kept) or not len(whole):
             raise
-        raise DataError(f"{error}. Nothing is left of it: {_out_of_reach(whole, scored)}") from None
-    note(f"{output}: {len(kept)} of {len(whole)} documents{_emptied(whole, kept)}")
+        raise DataError(f"{error}. Nothing is left of it: {out_of_reach(whole, scored)}") from None
+    note(f"{output}: {len(kept)} of {len(whole)} documents{emptied(whole, kept)}")
 
 
 def score(call: Call, *, output: Path) -> None:
@@ -131,22 +125,6 @@ def export(call: Call) -> None:
 def _place(output: Path) -> Path:
     """Where a run is written to: - is the screen."""
     return Path("/dev/stdout") if str(output) == "-" else output
-
-
-def _emptied(whole: Run, kept: Run) -> str:
-    """The topics that have nothing left."""
-    some = set(kept.topics)
-    empty = [topic for topic in whole.topics if topic not in some]
-    if not empty:
-        return ""
-    names = ", ".join(empty[:_NAMED]) + (", …" if len(empty) > _NAMED else "")
-    return f"; nothing left for {len(empty)} of {len(whole.topics)} topics ({names})"
-
-
-def _out_of_reach(run: Run, scored: Run) -> str:
-    """Why a cut leaves nothing; `scored` has the scores that the threshold is on."""
-    highest = scored.frame.join(run.frame, on=["query_id", "doc_id"], how="semi")["score"].to_numpy().max()
-    return f"no score of run {scored.name!r} reaches the threshold; the highest is {highest}"
 
 
 def simulate(call: Call, *, folder: Path) -> None:

@@ -7,6 +7,7 @@ import os
 from typing import get_args
 
 from gainful import _polars as pl
+from gainful.data.align import some
 from gainful.data.policies import Duplicates
 from gainful.data.run import Run
 from gainful.errors import DataError, DuplicateError, GainfulError, setting
@@ -93,3 +94,16 @@ def _as_float(value: object) -> float:
         return float(value)
     except OverflowError:
         return math.nan
+
+
+def emptied(whole: Run, kept: Run) -> str:
+    """What to add to how many documents are left: the topics that have nothing left."""
+    there = set(kept.topics)
+    empty = [topic for topic in whole.topics if topic not in there]
+    return f"; nothing left for {len(empty)} of {len(whole.topics)} topics ({some(empty)})" if empty else ""
+
+
+def out_of_reach(run: Run, scored: Run) -> str:
+    """Why a cut leaves nothing; `scored` has the scores that the threshold is on."""
+    highest = scored.frame.join(run.frame, on=["query_id", "doc_id"], how="semi")["score"].to_numpy().max()
+    return f"no score of run {scored.name!r} reaches the threshold; the highest is {highest}"
