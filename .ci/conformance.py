@@ -105,7 +105,13 @@ def unpack(archive: Path, into: Path) -> None:
     """Unpack an archive without its topmost folder, and nothing that would leave the folder."""
     with tempfile.TemporaryDirectory() as temporary:
         with tarfile.open(archive) as tar:
-            tar.extractall(temporary, filter="data")
+            for member in (member for member in tar if member.isreg()):
+                if ".." in Path(member.name).parts or Path(member.name).is_absolute():
+                    raise tarfile.ExtractError(f"{member.name} would be outside the destination")
+                target, content = Path(temporary, member.name), tar.extractfile(member)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content.read() if content else b"")
+                target.chmod(0o755 if member.mode & 0o100 else 0o644)
         (top,) = Path(temporary).iterdir()
         shutil.copytree(top, into, dirs_exist_ok=True)
 
