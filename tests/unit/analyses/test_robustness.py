@@ -820,3 +820,11 @@ def test_xinfap_sees_what_is_pooled_but_not_judged():
     made = gf.simulate(topics=6, systems=5, depth=40, seed=3)
     found = gf.robustness(made.qrels, made.runs, ["infAP", "xinfAP"], depletion="uniform", levels=[0.4], trials=2)
     np.testing.assert_allclose(found.scores[0], found.scores[1], atol=1e-3)
+
+
+def test_condensed_before_it_is_cut():
+    """The first judged documents may stand below the cutoff: x is unjudged, a and b come second and third."""
+    judged = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
+    runs = {"p": {t: ["x", "a", "b"] for t in judged}, "q": {t: ["x", "b", "a"] for t in judged}}
+    found = gf.robustness(judged, runs, "P@1", levels=[1.0], trials=1, unjudged="condensed")
+    assert found.full.tolist() == [[1.0, 0.0]]
