@@ -292,8 +292,10 @@ def tasks(
     """
     given = named_collections(call.files, collection)
     scores, groups = call.shared.get("scores"), call.own["groups"]
-    if scores is not None and (given or groups is None):
-        raise DataError("--scores: expected --groups with it, which says of each topic its task, and no other files")
+    if scores is not None and given:
+        raise DataError("expected either judgments and runs or --scores FILE, got both")
+    if scores is not None and groups is None:
+        raise DataError("--scores: expected --groups with it, which says of each topic its task, got none")
     if scores is None and groups is not None and len(given) != 1:
         raise DataError(
             "--groups: expected QRELS RUN... or --scores FILE with it, one collection, got "

@@ -81,8 +81,7 @@ def score(call: Call, *, output: Path) -> None:
     Parameters
     ----------
     output
-        Write the run to this file: .csv, .tsv, .jsonl, .parquet and .arrow are tables, all else is TREC text; one of
-        .gz, .zst, .bz2 and .xz may follow.
+        See `apply`.
     """
     from gainful.io.write import write_run
     from gainful.ltrf.data import read_examples

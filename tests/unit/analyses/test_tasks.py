@@ -124,6 +124,6 @@ def test_a_table_of_scores_at_the_shell(gainful, tmp_path):
     words = ("tasks", "--scores", str(scores))
     found = gainful(*words, "--groups", str(groups), "--format", "csv")
     assert [line.split(",")[1:4] for line in found.out.splitlines()[1:3]] == [["A", "0.6", "1"], ["B", "0.3", "2"]]
-    for wrong in ((), ("--groups", str(groups), "q.txt", "r.txt")):
-        said = gainful(*words, *wrong).err
-        assert "--scores: expected --groups with it, which says of each topic its task, and no other files" in said
+    assert "--scores: expected --groups with it, which says of each topic its task, got none" in gainful(*words).err
+    both = gainful(*words, "--groups", str(groups), "q.txt", "r.txt")
+    assert "expected either judgments and runs or --scores FILE, got both" in both.err

@@ -322,22 +322,24 @@ def test_write_into_a_pipe() -> None:
 
 
 class TestCollection:
-    MADE = simulate(topics=2, systems=2, contributors=1, depth=5, seed=3)
+    @pytest.fixture
+    def made(self):
+        return simulate(topics=2, systems=2, contributors=1, depth=5, seed=3)
 
-    def test_is_read_back(self, tmp_path):
-        write_collection(self.MADE, tmp_path / "c")
+    def test_is_read_back(self, made, tmp_path):
+        write_collection(made, tmp_path / "c")
         assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["collection.json", "qrels.txt", "runs"]
-        assert_frame_equal(read_qrels(tmp_path / "c" / "qrels.txt").frame, self.MADE.qrels.frame, check_row_order=False)
-        for run in self.MADE.runs:
+        assert_frame_equal(read_qrels(tmp_path / "c" / "qrels.txt").frame, made.qrels.frame, check_row_order=False)
+        for run in made.runs:
             read = read_run(tmp_path / "c" / "runs" / f"{run.name}.txt").frame
             assert_frame_equal(read, run.frame.select(read.columns), check_row_order=False)
 
-    def test_nothing_is_lost_or_half_written(self, tmp_path, monkeypatch):
+    def test_nothing_is_lost_or_half_written(self, made, tmp_path, monkeypatch):
         (tmp_path / "c").mkdir()
         (tmp_path / "c" / "mine").touch()
         with pytest.raises(DataError, match=r"c: expected a new or empty folder, got one with files in it"):
-            write_collection(self.MADE, tmp_path / "c")
+            write_collection(made, tmp_path / "c")
         monkeypatch.setattr("gainful.io.write.json.dumps", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            write_collection(self.MADE, tmp_path / "d")
+            write_collection(made, tmp_path / "d")
         assert [path.name for path in tmp_path.iterdir()] == ["c"]
