@@ -213,6 +213,11 @@ class Rankings:
         above = running[self.first_hit()]  # per row, those of all rows before it
         return running[:-1] - above[self.row] if at is None else running[at] - above[self.row[at]]
 
+    def place_among(self, at: IntArray) -> IntArray:
+        """Per hit at these places, from 1, which of those of its row it is; they are in the order of the hits."""
+        row = self.row[at]
+        return np.arange(1, len(row) + 1) - row.searchsorted(np.arange(self.n_rows))[row]
+
     def with_hits(self, at: IntArray | BoolArray | slice) -> Rankings:
         """The same ranks with some of the hits only: the others become gaps."""
         rank = self.rank[at]
@@ -274,7 +279,7 @@ class Rankings:
             parts=parts,
             policies=replace(self.policies, unjudged="condensed"),
         )
-        rank = slim.count_before(np.ones(len(row), np.bool_)) + 1
+        rank = slim.place_among(np.arange(len(row)))
         if self.documents:
             first = np.flatnonzero(rank <= self.documents)
             names, at = self.pool_doc.gather(document[first]), document[first]

@@ -171,7 +171,7 @@ def average_precision(rankings: Rankings, *, cutoff: Cutoff = None, rel: Rel = 1
     """
     relevant = rankings.relevant(rel)
     (found,) = (relevant if cutoff is None else relevant & within(rankings, cutoff)).nonzero()
-    precise = (rankings.count_before(relevant, found) + 1) / rankings.rank[found]
+    precise = rankings.place_among(found) / rankings.rank[found]
     return ratio(rankings.sum(precise, found), relevant_in_pool(rankings, rel))
 
 
@@ -196,7 +196,7 @@ def interpolated_precision(rankings: Rankings, *, cutoff: Recall, rel: Rel = 1.0
     relevant = rankings.relevant(rel)
     found = np.flatnonzero(relevant)
     pool = relevant_in_pool(rankings, rel)
-    row, count = rankings.row[found], rankings.count_before(relevant, found) + 1
+    row, count = rankings.row[found], rankings.place_among(found)
     # 1e-9 keeps a product such as 0.28 · 25 = 7.000000000000001 from asking for one document more.
     reached = count >= cutoff * pool[row] - 1e-9
     value = np.zeros(rankings.n_rows)

@@ -6,7 +6,7 @@ the leading axes are broadcast.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -121,19 +121,23 @@ def mid_ranks(values: ArrayLike) -> FloatArray:
     """Ranks from 1 for the highest; things that are tied share the mean of theirs, and all are NaN if one is."""
     numbers = np.asarray(values, np.float64)
     order = np.argsort(-numbers, axis=-1)
-    ordered = np.take_along_axis(numbers, order, axis=-1)
+    ranks = np.empty(numbers.shape, np.float64)
+    np.put_along_axis(ranks, order, sorted_ranks(np.take_along_axis(numbers, order, axis=-1)), axis=-1)
+    return np.where(np.isnan(numbers).any(axis=-1, keepdims=True), np.nan, ranks)
+
+
+def sorted_ranks(ordered: NDArray[Any]) -> FloatArray:
+    """Ranks from 1 for the first of what is sorted already; ties share the mean of theirs."""
     # The places in the order where each group of ties begins and ends.
-    last = numbers.shape[-1] - 1
+    last = ordered.shape[-1] - 1
     apart = ordered[..., 1:] != ordered[..., :-1]
     place = np.arange(last + 1)
-    first_of, last_of = np.zeros(numbers.shape, np.int64), np.full(numbers.shape, last)
+    first_of, last_of = np.zeros(ordered.shape, np.int64), np.full(ordered.shape, last)
     first_of[..., 1:] = np.where(apart, place[1:], 0)
     last_of[..., :-1] = np.where(apart, place[:-1], last)
     begin = np.maximum.accumulate(first_of, axis=-1)
     end = np.minimum.accumulate(last_of[..., ::-1], axis=-1)[..., ::-1]
-    ranks = np.empty(numbers.shape, np.float64)
-    np.put_along_axis(ranks, order, (begin + end) / 2.0 + 1.0, axis=-1)
-    return np.where(np.isnan(numbers).any(axis=-1, keepdims=True), np.nan, ranks)
+    return np.asarray((begin + end) / 2.0 + 1.0, np.float64)
 
 
 def _share_above(both: NDArray[np.int64], higher: NDArray[np.int64]) -> FloatArray:

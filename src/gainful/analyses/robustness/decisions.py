@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from gainful.data.rankings import BoolArray, FloatArray, IntArray
-from gainful.stats.correlation import mid_ranks
+from gainful.stats.correlation import sorted_ranks
 
 # What rounding alone can make of a difference that is 0, relative to the largest score.
 _NOISE = 1e-14
@@ -89,10 +89,14 @@ def _differences(scores: FloatArray, first: IntArray, second: IntArray) -> Float
 def _p(z: FloatArray) -> FloatArray:
     """The normal approximation, with the variance that ties leave; 1 where nothing differs."""
     # Not stats.paired.wilcoxon, which is exact for few topics: then a level would change the test with the judgments.
-    differs = z != 0.0
-    ranks = np.where(differs, mid_ranks(-np.abs(z)) - np.count_nonzero(~differs, axis=1)[:, None], 0.0)
+    # One sorted integer holds the size of a difference, whose sign bit is free, and its direction.
+    key = (np.abs(z).view(np.uint64) << 1) | (z > 0.0)
+    key.sort(axis=1)
+    size = key >> 1
+    ranks = sorted_ranks(size) - np.count_nonzero(size == 0, axis=1)[:, None]
+    ranks[size == 0] = 0.0
     spread = np.sqrt(np.maximum((ranks * ranks).sum(axis=1), 1.0))
-    return np.asarray(2.0 * special.ndtr(-np.abs((np.sign(z) * ranks).sum(axis=1)) / spread), np.float64)
+    return np.asarray(2.0 * special.ndtr(-np.abs(np.where(key & 1, ranks, -ranks).sum(axis=1)) / spread), np.float64)
 
 
 def compared(truth: BoolArray, found: BoolArray) -> Decisions:
