@@ -21,7 +21,11 @@ async function unpackWhy() {
   }
   return whyLines[0];
 }
-const whyOf = (topic) => (whyLines[0].absent ? whyLines[0] : { ...whyLines[0], ...JSON.parse(whyLines[topic + 1]) });
+function whyOf(topic) {
+  if (whyLines[0].absent) return whyLines[0];
+  const own = JSON.parse(whyLines[topic + 1]);
+  return { ...whyLines[0], ...own, documents: own.documents.map((name) => own.prefix + name) };
+}
 
 // `order` is how runs and topics are listed where the cell was chosen: what comes before and after.
 async function openRanking(system, topic, measure, order, from) {
@@ -290,9 +294,13 @@ function shownRanks(why, of, place) {
 
 function losses(why, of, place) {
   const flat = why.lost[opened.measure][place];
+  const adds = why.adds[opened.measure][place];
   const lines = [];
-  for (let at = 0; at < flat.length; at += 4) {
-    const [doc, rank, won, best] = flat.slice(at, at + 4);
+  for (let at = 0; at < flat.length; ) {
+    const at_rank = -flat[at]; // of a document that is shown, which says the rest
+    const [doc, rank, won, best] =
+      at_rank > 0 ? [why.rankings[place][at_rank - 1], at_rank, adds[at_rank - 1], flat[at + 1]] : flat.slice(at, at + 4);
+    at += at_rank > 0 ? 2 : 4;
     if (best === won) continue;
     lines.push(
       h(

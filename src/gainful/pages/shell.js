@@ -256,15 +256,15 @@ addEventListener("afterprint", () => forPrint(false));
 
 // What is packed is most of the data, and needed only when somebody looks closer.
 async function unpackedBytes(name) {
-  const text = document.getElementById(`packed-${name}`).textContent;
-  let bytes;
-  if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
-  else {
-    const letters = atob(text);
-    bytes = new Uint8Array(letters.length);
-    for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
-  }
+  const bytes = bytesOf(document.getElementById(`packed-${name}`).textContent);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+function bytesOf(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
+  return bytes;
 }
 const unpacked = {};
 function unpack(name) {

@@ -1,5 +1,18 @@
 // What is chosen, and what follows from it: which runs are shown, in which order; and the address that says so.
 const byName = Object.fromEntries(contents.measures.map((measure) => [measure.name, measure]));
+// Scores are packed as whole numbers of little-endian 32 bits: those of each run, then the means of the topics.
+const NO_SCORE = -(2 ** 31);
+for (const of of Object.values(contents.scores)) {
+  if (!of.packed) continue;
+  const numbers = new DataView(bytesOf(of.packed).buffer);
+  const row = (at) =>
+    contents.topics.map((_, topic) => {
+      const value = numbers.getInt32(4 * (at * contents.topics.length + topic), true);
+      return value === NO_SCORE ? null : value / of.per_unit;
+    });
+  of.values = contents.systems.map((_, system) => row(system));
+  of.topic_means = row(contents.systems.length);
+}
 const PAIRED_AT_ONCE = 40;
 const ROWS_AT_ONCE = 60;
 const state = {

@@ -55,16 +55,17 @@ def reasons(rankings: Rankings, measures: Sequence[Measure], *, ranks: int) -> d
     grade = np.append(rankings.pool_grade, np.full(len(names) - len(rankings.pool_grade), -1))[kept]
     label = _plain(np.append(rankings.grades, np.nan)[grade])
     doc = names.gather(kept).to_list()
+    lists = local[shown]
     length = np.minimum(rankings.retrieved, ranks).tolist()
     return {
         "ranks": ranks,
         "reasons": REASONS,
         "documents": [doc[start[t] : start[t + 1]] for t in range(len(rankings.topics))],
         "labels": [label[start[t] : start[t + 1]] for t in range(len(rankings.topics))],
-        "rankings": [row[:n] for row, n in zip(local[shown].tolist(), length, strict=True)],
+        "rankings": [row[:n] for row, n in zip(lists.tolist(), length, strict=True)],
         "retrieved": rankings.retrieved.tolist(),
         "measures": {
-            str(measure): _told(rankings, measure, of, listed, local, length, ranks)
+            str(measure): _told(rankings, measure, of, listed, local, lists, length)
             for measure, of, listed in zip(measures, found, losses, strict=True)
         },
     }
@@ -87,28 +88,31 @@ def _told(
     of: Contributions,
     losses: tuple[IntArray, IntArray],
     local: IntArray,
+    lists: IntArray,
     length: Sequence[int],
-    ranks: int,
 ) -> dict[str, object]:
-    """One measure: what each shown rank adds, the largest losses, and the sums of all losses."""
+    """One measure: what each shown rank adds, the largest losses, and the sums of all losses.
+
+    A loss is document, rank, won and best; that of a document whose rank is shown is minus its rank, and best.
+    """
+    ranks = lists.shape[1]
     top = float(max(np.nanmax(np.abs(share), initial=0.0) for share in (of.won, of.best)))
     scale = _SCALE if top * _SCALE < _LARGEST else _LARGEST / top
     row, column = losses
     system = row // len(rankings.topics)
     rank = of.rank[system, column]
-    table = np.stack(
-        [
-            local[of.document[column]],
-            np.where(np.isinf(rank), 0, rank).astype(np.int64),
-            _scaled(of.won[system, column], scale),
-            _scaled(of.best[system, column], scale),
-        ],
-        axis=1,
-    )
-    cells = table.ravel().tolist()
-    ends = (np.searchsorted(row, np.arange(rankings.n_rows + 1)) * table.shape[1]).tolist()
+    rank = np.where(np.isinf(rank), 0, rank).astype(np.int64)
+    document, won = local[of.document[column]], _scaled(of.won[system, column], scale)
+    added = _scaled(of.added(rankings, ranks), scale)
+    at = row, np.clip(rank - 1, 0, ranks - 1)
+    shown = (rank > 0) & (rank <= ranks) & (lists[at] == document) & (added[at] == won)
+    table = np.stack([np.where(shown, -rank, document), rank, won, _scaled(of.best[system, column], scale)], axis=1)
+    kept = np.ones(table.shape, np.bool_)
+    kept[shown, 1:3] = False
+    cells = table[kept].tolist()
+    sizes = np.append(0, kept.sum(axis=1).cumsum())
+    ends = sizes[np.searchsorted(row, np.arange(rankings.n_rows + 1))].tolist()
     undefined = np.tile(np.isnan(of.top), len(rankings.systems)).tolist()
-    added = _scaled(of.added(rankings, ranks), scale).tolist()
     absent, misplaced, forbidden = of.lost(rankings, measure.cutoff)
     worth = [] if of.worth is None else zip(_plain(rankings.grades), of.worth.tolist(), strict=True)
     return {
@@ -118,7 +122,7 @@ def _told(
         "discounts": None if of.discount is None else np.round(of.discount[:ranks], 6).tolist(),
         "empty": _plain(of.empty),
         "best": _plain(of.top),
-        "adds": [None if none else row[:n] for row, n, none in zip(added, length, undefined, strict=True)],
+        "adds": [None if none else row[:n] for row, n, none in zip(added.tolist(), length, undefined, strict=True)],
         "lost": [cells[first:end] for first, end in pairwise(ends)],
         "not_shown": _plain(absent),
         "misplaced": _plain(misplaced),

@@ -34,7 +34,8 @@ def test_contents_are_in_the_page(found):
     shared, *topics = gzip.decompress(base64.b64decode(part(page, "packed-why"))).decode().split("\n")
     why = json.loads(json.dumps(found.contents["why"]))
     assert json.loads(shared)["retrieved"] == why["retrieved"]
-    assert [json.loads(topic)["documents"] for topic in topics] == why["documents"] == [[EVIL]]
+    own = [json.loads(topic) for topic in topics]
+    assert [[of["prefix"] + name for name in of["documents"]] for of in own] == why["documents"] == [[EVIL]]
 
 
 def test_nothing_in_the_data_is_markup(found):
@@ -184,6 +185,19 @@ def test_sixty_runs_on_fifty_topics_fit():
 def test_every_script_is_used():
     there = {path.name for path in files("gainful.pages").iterdir() if path.name.endswith(".js")}
     assert there == {*SCRIPTS, "study.js"}
+
+
+def test_scores_are_packed_where_they_fit():
+    """1/2 as 50,000,000 of 1e-8, the least number of 32 bits for no score; the means of topics come last."""
+    qrels = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}
+    runs = {"x": {"1": ["a"], "2": ["c"]}, "y": {"1": ["u"]}}
+    found = gf.report(qrels, runs, ["R@1", "NumRet"], missing="skip", gaps="drop")
+    found.contents["scores"]["NumRet"]["values"][0][0] = 30.0
+    of = json.loads(part(found.html(), "contents"))["scores"]
+    packed = base64.b64decode(of["R@1"]["packed"])
+    assert struct.unpack("<6i", packed) == (50_000_000, 100_000_000, 0, -(2**31), 25_000_000, 100_000_000)
+    assert of["R@1"]["per_unit"] == 1e8
+    assert of["NumRet"]["values"][0][0] == 30.0
 
 
 def test_pairs_of_many_runs_are_packed():

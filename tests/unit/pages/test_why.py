@@ -30,6 +30,16 @@ def told(qrels, runs, measures, *, ranks, **policies):
     return reasons(rankings, [gf.parse_measure(measure) for measure in measures], ranks=ranks)
 
 
+def losses(of, shown, row):
+    """Document, rank, won and best of each loss; a negative number is the rank of a document that is shown."""
+    cells = iter(of["lost"][row])
+    for cell in cells:
+        if cell >= 0:
+            yield cell, next(cells), next(cells), next(cells)
+        else:
+            yield shown["rankings"][row][-cell - 1], -cell, of["adds"][row][-cell - 1], next(cells)
+
+
 @pytest.mark.parametrize("unjudged", ["zero", "condensed"])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_every_ranking_as_explain_tells_it(made, measure, unjudged):
@@ -67,9 +77,10 @@ def test_every_ranking_as_explain_tells_it(made, measure, unjudged):
                 if of["cutoff"] is not None and of["cutoff"] <= 12:
                     assert total == pytest.approx(why.score, abs=2e-7)
             lost = why.lost.filter((why.lost["won"] != 0) | (why.lost["best"] != 0)).head(10)
-            listed = np.array(of["lost"][row]).reshape(-1, 4)
+            listed = np.array(list(losses(of, shown, row))).reshape(-1, 4)
             assert listed[:, 3] - listed[:, 2] == pytest.approx(lost["lost"].to_numpy() * 1e8, abs=1.01)
             assert listed[:, 1].tolist() == lost["rank"].fill_null(0).to_list()
+            assert [shown["documents"][t][at] for at in listed[:, 0]] == lost["doc_id"].to_list()
 
 
 def test_only_what_explain_explains():
