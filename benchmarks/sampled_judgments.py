@@ -2,7 +2,7 @@
 
 ``python benchmarks/sampled_judgments.py`` prints the tables of docs/what-to-judge.md and docs/llm-judge.md as Markdown:
 errors of measures on simulated runs, and on those of TREC-COVID round 1 where ``GAINFUL_DATA`` names the folder that
-has them; the bias of statAP, of what it divides and of what it divides by; coverage of prediction-powered intervals.
+has them; the bias of these estimates over samples of one topic; coverage of prediction-powered intervals.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TRIALS = 20
 SAMPLES = 10_000
 EXPERIMENTS = 20_000
 # Each measure, and what it estimates.
-MEASURES = {"AP": "AP", "infAP": "AP", "xinfAP": "AP", "statAP": "AP", "bpref": "bpref"}
+MEASURES = {"AP": "AP", "infAP": "AP", "xinfAP": "AP", "statAP": "AP", "statAP(corrected=True)": "AP", "bpref": "bpref"}
 MEASURES |= {"nDCG": "nDCG", "infNDCG": "nDCG", "nDCG@10": "nDCG@10", "infNDCG@10": "nDCG@10"}
 DESIGNS = ("uniform", "stratified")
 
@@ -69,28 +69,34 @@ def errors(rankings: Rankings, design: str, rng: np.random.Generator) -> dict[st
     return {measure: np.mean(rows, axis=0) for measure, rows in found.items()}
 
 
-def bias_of_stat_ap(judged: tuple[int, int]) -> dict[str, tuple[float, float, float]]:
+def bias(judged: tuple[int, int]) -> dict[str, tuple[float, float, float]]:
     """Of one topic with 80 pooled documents, strata of 20 and 60 of which so many are judged: truth, mean, its error.
 
-    For the estimate of R, that of R·AP, and their quotient.
+    For the estimate of R, that of R·AP, their quotient, and the other estimates.
     """
     rng = np.random.default_rng(8)
     size, strata = 80, (20, 60)
     grade = (rng.random(size) < np.linspace(0.7, 0.1, size)).astype(np.int64) * rng.integers(1, 3, size)
     stratum = np.repeat([0, 1], strata)
-    truth = gf.evaluate(*_topic(grade[None], stratum), "AP").values.item()
+    truth = dict(
+        zip(full := ("AP", "nDCG@20"), gf.evaluate(*_topic(grade[None], stratum), full).values.ravel(), strict=True)
+    )
     grades = np.tile(grade, (SAMPLES, 1))
     draw = np.random.default_rng(0)
     for number, n in enumerate(judged):
         inside = np.flatnonzero(stratum == number)
         left_out = np.argsort(draw.random((SAMPLES, len(inside))), axis=1)[:, n:]
         np.put_along_axis(grades, inside[left_out], -1, axis=1)
-    ratio = gf.evaluate(*_topic(grades, stratum), "statAP", degenerate="nan").values[0, 0]
+    names = {"statAP": "AP", "statAP(corrected=True)": "AP", "xinfAP": "AP", "infNDCG@20": "nDCG@20"}
+    found = gf.evaluate(*_topic(grades, stratum), list(names), degenerate="nan")
     weight = np.array([of / n for of, n in zip(strata, judged, strict=True)])[stratum]
     relevant = ((grades >= 1) * weight).sum(axis=1)
     number = float((grade >= 1).sum())
-    parts = {"R": (number, relevant), "R·AP": (number * truth, np.nan_to_num(ratio) * relevant)}
-    parts["statAP"] = (truth, ratio[~np.isnan(ratio)])
+    above = np.nan_to_num(found["statAP"].values[0]) * relevant
+    parts = {"R": (number, relevant), "R·AP": (number * truth["AP"], above)}
+    for name, wanted in names.items():
+        values = found[name].values[0]
+        parts[name] = (truth[wanted], values[~np.isnan(values)])
     return {
         name: (wanted, float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))))
         for name, (wanted, values) in parts.items()
@@ -155,7 +161,7 @@ def main() -> None:
     print("\n| judged of 20 and 60 | | truth | mean of 10,000 | standard errors off |")
     print("|---|---|---|---|---|")
     for judged in ((10, 12), (10, 30), (20, 30), (20, 60)):
-        for name, (truth, mean, error) in bias_of_stat_ap(judged).items():
+        for name, (truth, mean, error) in bias(judged).items():
             off = (mean - truth) / error if error > 1e-12 else 0.0
             print(f"| {judged[0]}, {judged[1]} | {name} | {truth:.4f} | {mean:.4f} | {off:+.1f} |")
     print("\n| scores | good topics | more | noise of the judge | coverage | of good topics alone | relative width |")

@@ -8,6 +8,7 @@ returns a number, or None where it is undefined.
 from __future__ import annotations
 
 import math
+import statistics
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations, product
@@ -316,19 +317,25 @@ def weight(pool) -> float:
     return len(pool) / judged if judged else 0.0
 
 
-def stat_ap(ranking, pool, *, rel, **_) -> Score:
+def stat_ap(ranking, pool, *, rel, corrected, **_) -> Score:
     total = relevant(pool, rel)
     if not total:
         return None
     drawn, size = sum(is_judged(label) for label in pool), len(pool)
+    number, excess, mean = total * size / drawn, 0.0, 0.0
+    if corrected and drawn > 1:
+        # By how much the number of relevant documents falls, beyond 1, if one that is judged was never in the pool.
+        excess = number - (total - 1) * (size - 1) / (drawn - 1) - 1
+        judged = [float(is_relevant(label, rel)) for label in pool if is_judged(label)]
+        mean = size**2 * (1 - drawn / size) * statistics.variance(judged) / drawn / number
     ranks = [rank for rank, label in enumerate(ranking, start=1) if is_relevant(label, rel)]
     value = 0.0
     for i in ranks:
         for j in ranks:
             if j <= i:
                 both = drawn / size if i == j else drawn / size * (drawn - 1) / (size - 1)
-                value += 1 / (i * both)
-    return value / (total * size / drawn)
+                value += 1 / (i * both) / (number + mean - (1 if i == j else 2) * excess)
+    return value
 
 
 def xinf_ap(ranking, pool, *, rel, **_) -> Score:

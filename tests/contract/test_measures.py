@@ -54,7 +54,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "NumQ": ("NumQ",),
     "bpref": ("bpref", "bpref(rel=2, negatives='unjudged')"),
     "infAP": ("infAP", "infAP(rel=2, negatives='unjudged')"),
-    "statAP": ("statAP", "statAP(rel=2)"),
+    "statAP": ("statAP", "statAP(rel=2)", "statAP(corrected=True)"),
     "xinfAP": ("xinfAP", "xinfAP(rel=2)"),
     "infNDCG": ("infNDCG", "infNDCG@3", "infNDCG(gain='exp', discount='zipf')@2"),
     "ERR": ("ERR", "ERR@3", "ERR(max_label=5)@2"),

@@ -9,26 +9,32 @@ from gainful.data.rankings import Rankings
 from gainful.measures import parse_measure
 
 SAMPLES = 10_000
+Strata = tuple[tuple[int, int], ...]
 # The first documents of the pool, and the others: how many there are, and how many of them are judged.
 STRATA = ((20, 10), (60, 12))
 
 
-def truth() -> tuple[np.ndarray, np.ndarray]:
-    """The grades of a pool of 80 documents in the order of a run, and their strata."""
+def truth(strata: Strata = STRATA) -> tuple[np.ndarray, np.ndarray]:
+    """The grades of a pool of documents in the order of a run, and their strata."""
     rng = np.random.default_rng(8)
-    size = sum(number for number, _ in STRATA)
+    size = sum(number for number, _ in strata)
     grade = (rng.random(size) < np.linspace(0.7, 0.1, size)).astype(np.int64) * rng.integers(1, 3, size)
-    return grade, np.repeat(np.arange(len(STRATA)), [number for number, _ in STRATA])
+    return grade, np.repeat(np.arange(len(strata)), [number for number, _ in strata])
 
 
-def rankings(samples: int, *, drawn: bool) -> Rankings:
+def rankings(
+    samples: int, *, drawn: bool, strata: Strata = STRATA, independent: bool = False, seed: int = 0
+) -> Rankings:
     """One run over as many topics as samples: all have the same pool and ranking, each its own judgments."""
-    grade, stratum = truth()
+    grade, stratum = truth(strata)
     size = len(grade)
     grades = np.tile(grade, (samples, 1))
-    if drawn:
-        rng = np.random.default_rng(0)
-        for number, (_, judged) in enumerate(STRATA):
+    inclusion = np.array([judged / number for number, judged in strata])[stratum]
+    rng = np.random.default_rng(seed)
+    if drawn and independent:
+        grades[rng.random(grades.shape) >= inclusion] = -1
+    elif drawn:
+        for number, (_, judged) in enumerate(strata):
             inside = np.flatnonzero(stratum == number)
             left_out = np.argsort(rng.random((samples, len(inside))), axis=1)[:, judged:]
             np.put_along_axis(grades, inside[left_out], -1, axis=1)
@@ -49,7 +55,8 @@ def rankings(samples: int, *, drawn: bool) -> Rankings:
         pool_grade=grades.ravel(),
         grades=np.arange(3.0),
         ignored=(0,),
-        pool_stratum=np.tile(stratum, samples),
+        pool_stratum=None if independent else np.tile(stratum, samples),
+        pool_inclusion=np.tile(inclusion, samples) if independent else None,
     )
 
 
@@ -85,6 +92,31 @@ def test_bias_of_the_quotient(estimate, full, drawn):
     values = parse_measure(estimate).compute(drawn)
     assert abs(values.mean() - whole) < 0.2 * values.std(ddof=1)
     assert abs(values.mean() - whole) < 0.04 * whole
+
+
+@pytest.mark.parametrize(
+    ("strata", "independent"),
+    [
+        (STRATA, False),
+        (((20, 10), (60, 30)), False),
+        (((20, 20), (60, 30)), False),
+        (((10, 10), (30, 15), (100, 20)), False),
+        (((80, 24),), False),
+        (STRATA, True),
+        (((20, 20), (60, 30)), True),
+    ],
+)
+def test_corrected(strata, independent):
+    """Within 2 standard errors over 10,000 samples, where the published quotient is more than 4 off.
+
+    Its own bias is of order 1/n²: over 40 other seeds, 5 to 8 % of the samples of 10,000 are more than 2 off.
+    """
+    samples = rankings(SAMPLES, drawn=True, strata=strata, independent=independent)
+    whole = parse_measure("AP").compute(rankings(1, drawn=False, strata=strata)).item()
+    corrected, published = (parse_measure(name).compute(samples) for name in ("statAP(corrected=True)", "statAP"))
+    assert abs(error_in_standard_errors(corrected, whole)) < 2.0
+    assert error_in_standard_errors(published, whole) < -4.0
+    assert np.mean((corrected - whole) ** 2) < 1.1 * np.mean((published - whole) ** 2)
 
 
 def test_plain_ap_of_the_same_samples_is_far_off(drawn):

@@ -33,9 +33,16 @@ class _Sample:
     group: IntArray  # per pool document, the number of its topic and stratum
     strata: int  # how many there are of each topic
     weight: FloatArray  # per pool document, how many of the pool a judged one stands for: 1/π; 0 if it is not judged
-    # Per group, π_ij/π_i for two of its documents, or π_j where documents are drawn independently; 0 if none has two.
+    # Per group, how many are judged, how many documents these stand for, and π_ij/π_i for two of them (0 if none has).
+    drawn: IntArray
+    size: FloatArray
     pair: FloatArray
-    independent: bool
+    independent: bool  # documents are drawn one by one: π_ij/π_i is π_j
+
+
+def _sums(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
+    """Per group, the sum of its values."""
+    return np.bincount(group, weights=values, minlength=groups).astype(np.float64, copy=False)
 
 
 def _sample(rankings: Rankings) -> _Sample:
@@ -48,16 +55,16 @@ def _sample(rankings: Rankings) -> _Sample:
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.where(judged, (pooled / drawn)[group] if inclusion is None else 1.0 / inclusion, 0.0)
         # The documents of a stratum as the judged ones stand for them: with probabilities, the others need not be here.
-        size = np.bincount(group, weights=weight, minlength=len(pooled))
+        size = _sums(group, weight, len(pooled))
         pair = np.where(drawn > 1, (drawn - 1.0) / (size - 1.0), 0.0)
-    return _Sample(group, strata, weight, pair, independent=inclusion is not None and stratum is None)
+    independent = inclusion is not None and stratum is None
+    return _Sample(group, strata, weight, drawn, size, pair, independent=independent)
 
 
 def _estimated_relevant(rankings: Rankings, sample: _Sample, rel: float) -> FloatArray:
     """Per row, R̂: how many relevant documents its topic's pool has by this sample."""
     relevant = np.append(rankings.grades >= rel, False)[rankings.pool_grade]
-    found = np.bincount(rankings.pool_topic, weights=relevant * sample.weight, minlength=len(rankings.topics))
-    return rankings.per_row(found.astype(np.float64, copy=False))
+    return rankings.per_row(_sums(rankings.pool_topic, relevant * sample.weight, len(rankings.topics)))
 
 
 def _before(row: IntArray, value: FloatArray) -> FloatArray:
@@ -71,18 +78,27 @@ def _before(row: IntArray, value: FloatArray) -> FloatArray:
 
 
 @measure("statAP", bounds=None, cite="aslam2006")
-def stat_ap(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
+def stat_ap(rankings: Rankings, *, rel: Rel = 1.0, corrected: bool = False) -> FloatArray:
     """Average precision estimated from a random sample of the pool, by how probable each judgment was.
 
     statAP = Σ_i Σ_{j≤i} x_i·x_j/(i·π_ij) / R̂ over ranks i and j, with x = 1 for a judged relevant document, π_ij the
     probability that both are judged (π_ii = π_i), and R̂ = Σ x_d/π_d over the pool: Horvitz and Thompson's estimates of
     R·AP and R. π_i = n/N of the stratum's documents, π_ij = π_i·(n-1)/(N-1) within a stratum and π_i·π_j across strata;
     or what a column `inclusion` says. It is AP where all is judged; it may exceed 1. Undefined if R̂ = 0.
+
+    The quotient of two unbiased estimates is biased. `corrected` takes most of that away: it divides each term by
+    R̂ + ē - e_i - e_j (for j = i by R̂ + ē - e_i) instead of R̂, as a document that is known to be judged adds e too much
+    to R̂. e = (N-n)·(n-r)/(n·(n-1)) in a stratum of whose n judged documents r are relevant (0 if n = 1), and 1/π - 1 if
+    only a column `inclusion` says how documents were drawn; ē = Σ x_d·e_d/π_d / R̂ is the variance of R̂, divided by R̂.
     """
     sample = _sample(rankings)
     found = np.flatnonzero(rankings.relevant(rel))
     document = rankings.document[found]
     weight = sample.weight[document]
+    total = _estimated_relevant(rankings, sample, rel)
+    if corrected:
+        own = _without_bias(rankings.with_hits(found), sample, rel, total)
+        return ratio(rankings.sum(weight * own / rankings.rank[found], found), total)
     own = 1.0 + _before(rankings.row[found], weight)
     if not sample.independent:
         group = sample.group[document]
@@ -90,7 +106,33 @@ def stat_ap(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
         with np.errstate(divide="ignore"):
             together = np.where(sample.pair[group] > 0.0, 1.0 / sample.pair[group] - weight, 0.0)
         own += _count_alike(rankings.row[found] * sample.strata + group % sample.strata) * together
-    return ratio(rankings.sum(weight * own / rankings.rank[found], found), _estimated_relevant(rankings, sample, rel))
+    return ratio(rankings.sum(weight * own / rankings.rank[found], found), total)
+
+
+def _without_bias(hits: Rankings, sample: _Sample, rel: float, total: FloatArray) -> FloatArray:
+    """Per relevant hit i, Σ_{j≤i} π_i/π_ij·R̂/(R̂ + ē - e_i - e_j)."""
+    relevant = np.append(hits.grades >= rel, False)[hits.pool_grade]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if sample.independent:
+            excess = sample.weight - 1.0
+        else:
+            nonrelevant = sample.drawn - np.bincount(sample.group[relevant], minlength=len(sample.drawn))
+            each = (sample.size / sample.drawn - 1.0) * nonrelevant / (sample.drawn - 1.0)
+            excess = np.where(sample.drawn > 1, each, 0.0)[sample.group]
+        together = 1.0 / sample.pair[sample.group[hits.document]]
+        mean = hits.per_row(_sums(hits.pool_topic, relevant * sample.weight * excess, len(hits.topics))) / total
+    weight, stratum, excess = sample.weight[hits.document], sample.group[hits.document], excess[hits.document]
+    number = total[hits.row]
+    rest = number + mean[hits.row] - excess
+    own, place = number / rest, _count_alike(hits.row)
+    later = np.arange(len(place))
+    for distance in range(1, int(place.max(initial=0)) + 1):  # pairs with so many relevant hits from one to the other
+        later = later[place[later] >= distance]
+        above = later - distance
+        alike = (stratum[later] == stratum[above]) & (not sample.independent)
+        times = np.where(alike, together[later], weight[above])
+        own[later] += times * number[later] / (rest[later] - excess[above])
+    return own
 
 
 def _count_alike(key: IntArray) -> IntArray:
@@ -158,7 +200,7 @@ def inferred_ndcg(
     topics, grades = len(rankings.topics), len(value)
     judged = np.flatnonzero(rankings.pool_grade >= 0)
     cell = rankings.pool_topic[judged] * grades + rankings.pool_grade[judged]
-    number = np.bincount(cell, weights=sample.weight[judged], minlength=topics * grades).reshape(topics, grades)
+    number = _sums(cell, sample.weight[judged], topics * grades).reshape(topics, grades)
     best = np.argsort(-value, kind="stable")
     last = np.cumsum(number[:, best], axis=1)
     total = np.concatenate([np.zeros(1), np.cumsum(np.sort(weight)[::-1])])

@@ -37,6 +37,7 @@ def score(measure: str, qrels: pl.DataFrame) -> float:
     ("estimate", "full"),
     [
         ("statAP", "AP"),
+        ("statAP(corrected=True)", "AP"),
         ("xinfAP", "AP"),
         ("infNDCG", "nDCG"),
         ("infNDCG@2", "nDCG@2"),
@@ -66,6 +67,9 @@ LABELS = {"a": 1, "b": None, "c": 1, "d": 0, "e": 1, "f": None}
         # and e: π = 3/4 · 2/3 = 1/2; of a and c, of a and e: 1/2 · 3/4 = 3/8.
         ("statAP", (1 / (1 / 2) + (1 / (3 / 4) + 1 / (3 / 8)) / 4 + (1 / (3 / 4) + 1 / (3 / 8) + 1 / (1 / 2)) / 6)
          / (14 / 3)),
+        # Stratum 2: e = (4-3)·(3-2)/(3·2) = 1/6, stratum 1 has one judged: 0. ē = 2·(4/3)/6 / (14/3) = 2/21.
+        ("statAP(corrected=True)", 2 / (100 / 21) + (4 / 3 + 8 / 3) / 4 / (100 / 21 - 1 / 6)
+         + ((4 / 3 + 8 / 3) / (100 / 21 - 1 / 6) + 2 / (100 / 21 - 1 / 3)) / 6),
         # Above c: a and b of stratum 1, one of them judged and relevant. Above e: these, c and d: one of two relevant.
         ("xinfAP", (2 * 1 + 4 / 3 * (1 + 2 * (1 + E) / (1 + 2 * E)) / 4
                     + 4 / 3 * (1 + 2 * (1 + E) / (1 + 2 * E) + 1) / 6) / (14 / 3)),
@@ -85,6 +89,10 @@ def test_probabilities_of_independent_draws():
     """Only what was drawn is listed: π_ij = π_i·π_j."""
     qrels = sampled({"a": 1, "c": 1, "d": 0}, inclusion={"a": 0.5, "c": 0.25, "d": 0.5})
     assert score("statAP", qrels) == pytest.approx((2 + (4 + 8) / 4) / (2 + 4))
+    # e: 2-1 and 4-1; ē = (2·1 + 4·3)/6.
+    number = 6 + 14 / 6
+    corrected = 2 / (number - 1) + (4 / (number - 3) + 8 / (number - 4)) / 4
+    assert score("statAP(corrected=True)", qrels) == pytest.approx(corrected)
     assert score("infNDCG@4", qrels) == pytest.approx((2 + 4 / log2(5)) / sum(1 / log2(r + 1) for r in range(1, 5)))
 
 
@@ -110,7 +118,72 @@ def test_without_strata_xinfap_is_infap():
     assert found == pytest.approx([3 / 4, 3 / 4])
 
 
-@pytest.mark.parametrize("measure", ["statAP", "xinfAP", "infNDCG"])
+def corrected(ranked: list[tuple[int, str]], docs: dict[str, tuple[float | None, str]]) -> float:
+    """statAP(corrected=True) of one topic, document by document: ranks and names of the run, labels and strata."""
+
+    def number(left_out: str | None = None) -> float:
+        total = 0.0
+        for stratum in {stratum for _, stratum in docs.values()}:
+            inside = [x for doc, (x, of) in docs.items() if of == stratum and doc != left_out]
+            judged = [x for x in inside if x is not None]
+            total += len(inside) * sum(judged) / len(judged) if judged else 0.0
+        return total
+
+    def of(stratum: str) -> list[float | None]:
+        return [x for x, other in docs.values() if other == stratum]
+
+    def share(stratum: str, first: int = 0) -> float:
+        return (sum(x is not None for x in of(stratum)) - first) / (len(of(stratum)) - first)
+
+    variance, excess = 0.0, {}
+    for doc, (x, stratum) in docs.items():
+        judged = [float(x) for x in of(stratum) if x is not None]
+        excess[doc] = number() - number(doc) - 1.0 if x and len(judged) > 1 else 0.0
+    for stratum in {stratum for _, stratum in docs.values()}:
+        judged = [float(x) for x in of(stratum) if x is not None]
+        if len(judged) > 1:
+            size = len(of(stratum))
+            variance += size * (size - len(judged)) / len(judged) * np.var(judged, ddof=1)
+    good = [(rank, doc) for rank, doc in ranked if doc in docs and docs[doc][0]]
+    above = number() + variance / number()
+    value = 0.0
+    for rank, doc in good:
+        mine = docs[doc][1]
+        value += 1 / (rank * share(mine)) / (above - excess[doc])
+        for earlier, other in good:
+            if earlier < rank:
+                both = share(mine) * share(docs[other][1], first=int(docs[other][1] == mine))
+                value += 1 / (rank * both) / (above - excess[doc] - excess[other])
+    return value
+
+
+def test_corrected_document_by_document():
+    """Topics and runs at once, strata of which some are judged in full, some in part, and one by one document only."""
+    rng = np.random.default_rng(5)
+    rows, runs, expected = [], {"one": {}, "two": {}}, {"one": [], "two": []}
+    for topic in map(str, range(12)):
+        judged = {"1": 5, "2": int(rng.integers(2, 7)), "3": int(rng.integers(1, 4))}
+        docs: dict[str, tuple[float | None, str]] = {}
+        for stratum, size in (("1", 5), ("2", 8), ("3", 10)):
+            kept = rng.permutation(size) < judged[stratum]
+            for at, seen in enumerate(kept):
+                docs[f"{stratum}-{at}"] = (float(rng.random() < 0.6) if seen else None, stratum)
+        docs["1-0"] = (1.0, "1")
+        rows += [(topic, doc, label, stratum) for doc, (label, stratum) in docs.items()]
+        for name, run in runs.items():
+            order = rng.permutation([*docs, "x", "y", "z"])[:20].tolist()
+            run[topic] = {doc: -float(rank) for rank, doc in enumerate(order)}
+            expected[name].append(corrected(list(enumerate(order, start=1)), docs))
+    qrels = pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance", "stratum"], orient="row")
+    found = gf.evaluate(qrels, runs, "statAP(corrected=True)")
+    plain = gf.evaluate(qrels, runs, "statAP").values
+    assert abs(found.values - plain).max() > 0.01
+    for values, name in zip(found.values[0], found.systems, strict=True):
+        by_topic = dict(zip(found.topics, values.tolist(), strict=True))
+        assert [by_topic[str(at)] for at in range(12)] == pytest.approx(expected[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["statAP", "statAP(corrected=True)", "xinfAP", "infNDCG"])
 def test_nothing_drawn(measure):
     assert isnan(score(measure, sampled({"a": None, "b": None})))
 
