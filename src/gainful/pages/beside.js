@@ -138,7 +138,7 @@ themed.push(repaint);
 addEventListener("resize", repaint);
 
 // A bar of a lonely topic need not fill the page.
-const WIDEST = 48;
+const WIDEST = 80;
 function bars(found, open, names) {
   const values = found.map(([, value]) => value);
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
@@ -267,10 +267,10 @@ function bothRankings(why, systems, explained) {
         "tr",
         { class: there === undefined ? "alone" : "" },
         h("td", {}, at + 1),
-        h("td", { class: "text id", title: name }, h("div", { class: "cut" }, name), texts && says(textOf(why, name) ?? " ")),
+        h("td", { class: "text id", title: name }, h("div", { class: "cut end" }, h("bdi", {}, name)), texts && says(textOf(why, name) ?? " ")),
         h("td", {}, mark(label)),
-        adds && h("td", {}, number(adds[at] / of.scale)),
-        which === 1 && h("td", { class: "small quiet" }, moved),
+        adds && h("td", { class: "aside" }, number(adds[at] / of.scale)),
+        which === 1 && h("td", { class: "small quiet aside" }, moved),
       );
       row.style.height = `${high}px`;
       return row;
@@ -281,7 +281,7 @@ function bothRankings(why, systems, explained) {
       "table",
       { class: "list both" },
       h("caption", { class: "sr" }, run),
-      h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col", class: name === "document" ? "text" : "" }, name)))),
+      h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col", class: { document: "text", adds: "aside", moved: "aside" }[name] || "" }, name)))),
       h("tbody", {}, lines),
     );
     return h("div", {}, h("div", { class: "id cut of-run", title: run }, run), table);

@@ -36,8 +36,8 @@ function verdict() {
   return h(
     "div",
     { class: "verdict-large" },
-    h("p", { class: "lead", "aria-live": "polite" }, large),
-    small && h("p", { class: "quiet" }, small),
+    h("p", { class: "lead", "aria-live": "polite" }, isolated(large)),
+    small && h("p", { class: "quiet" }, isolated(small)),
     contents.notes.length > 0 &&
       h(
         "p",
@@ -197,7 +197,6 @@ function toolbar() {
       }),
     total > 1 && h("label", { class: "check" }, only, ticked),
     h("span", { class: "spring" }),
-    linkButton(),
-    themeButton(),
+    h("span", { class: "ends" }, linkButton(), themeButton()),
   );
 }

@@ -73,6 +73,11 @@ function delta(name, system) {
   return h("span", { class: kind }, `${difference > 0 ? "+" : ""}${text(difference)}`, kind && " *", mark);
 }
 
+// A phone shows scores first, and what else is known of runs after them.
+const phone = matchMedia("(max-width: 640px)");
+const inTurn = (columns) =>
+  phone.matches ? [...columns.filter(({ aside }) => !aside), ...columns.filter(({ aside }) => aside)] : columns;
+
 function boardColumns(current, placed, axis) {
   const grouped = current && current.groups && new Set(current.groups).size > 1;
   const values = means(state.measure);
@@ -101,6 +106,7 @@ function boardColumns(current, placed, axis) {
     current &&
       contents.comparison.baseline === null && {
         name: "places",
+        aside: true,
         kind: "count",
         key: (system) => current.place_low[system],
         cell: (system) => placesOf(current, system),
@@ -108,6 +114,7 @@ function boardColumns(current, placed, axis) {
       },
     grouped && {
       name: "group",
+      aside: true,
       kind: "count",
       key: (system) => current.groups[system],
       cell: (system) => current.groups[system],
@@ -122,6 +129,7 @@ function boardColumns(current, placed, axis) {
     },
     ...Object.entries(contents.metadata).map(([name, known]) => ({
       name,
+      aside: true,
       kind: "text",
       key: (system) => known[system],
       cell: (system) => known[system],
@@ -178,7 +186,7 @@ function leaderboard() {
     const current = compared(state.measure);
     const placed = new Map(bestFirst(means(state.measure), sign(state.measure)).map((system, at) => [system, at + 1]));
     const axis = axisOf(...endsOf(state.measure, systems));
-    const columns = boardColumns(current, placed, axis);
+    const columns = inTurn(boardColumns(current, placed, axis));
     const most = state.every ? Infinity : ROWS_AT_ONCE;
     const table = sortable(columns, systems, {
       sorted: columns.findIndex(({ name }) => name === state.measure),

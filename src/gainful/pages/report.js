@@ -20,7 +20,7 @@ function analysis(each, charts) {
   ]);
   const about = [
     h("h2", { id: `${each.id}-title` }, each.title),
-    h("p", { class: "verdict" }, each.verdict),
+    h("p", { class: "verdict" }, isolated(each.verdict)),
     !each.dull && h("p", {}, each.lead),
   ];
   const more = [
@@ -82,7 +82,7 @@ function again() {
         h(
           "dl",
           {},
-          contents.measures.map((each) => [h("dt", { class: "id" }, brief(each.name)), h("dd", {}, each.headline)]),
+          contents.measures.map((each) => [h("dt", { class: "id" }, brief(each.name)), h("dd", {}, each.headline.split("`").map((text, at) => (at % 2 ? h("code", {}, text) : text)))]),
         ),
       ),
     ),
@@ -160,7 +160,7 @@ put(
           h(
             "ul",
             {},
-            front.map((text) => h("li", {}, text)),
+            front.map((text) => h("li", {}, isolated(text))),
           ),
         ),
       made.some((each) => !each.dull) && measureChips(),

@@ -55,9 +55,15 @@ const shown = {
 };
 // Names of measures with many numbers, such as a list of discounts, are too long to read.
 const brief = (name) => name.replace(/\[([^\],]+), ([^\],]+), (?:[^\],]+, ){2,}([^\],]+)\]/g, "[$1, $2, …, $3]");
+// Names that are written from right to left, or that turn the direction, must not reorder the sentence around them.
+const isolated = (text) =>
+  text.replace(/[^\s(),;]*[\u0590-\u08ff\u200f\u202a-\u202e\ufb1d-\ufdff\ufe70-\ufefc][^\s(),;]*/g, "\u2068$&\u2069");
+// A comparison in the head of a column stays on one line.
+const unbroken = (name) => name.replace(/ ([<>≤≥]) /g, "\u00a0$1\u00a0");
 const natural = new Intl.Collator("en", { numeric: true }).compare;
 
 // A table whose columns sort. columns: {name, kind, cell?, key?, class?, hint?}; rows: arrays or whatever `cell` takes.
+const MANY_COLUMNS = 7;
 function sortable(columns, rows, { sorted = null, descending = true, label = "", rowClass = null, most = Infinity } = {}) {
   const state = { column: sorted, descending };
   const body = h("tbody");
@@ -66,7 +72,7 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
     const button = h(
       "button",
       { type: "button", title: column.hint || column.name, onclick: () => sort(at) },
-      brief(column.name),
+      unbroken(brief(column.name)),
     );
     return h(
       "th",
@@ -105,7 +111,8 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
           columns.map((column, at) => {
             const cell = column.cell ? column.cell(row, place) : shown[column.kind](row[at]);
             const title = column.kind === "text" && typeof cell === "string" ? cell : null;
-            return h("td", { class: `${column.kind === "text" ? "text " : ""}${column.class || ""}`, title }, cell);
+            const sentence = title && title.includes(" ") ? isolated(title) : cell;
+            return h("td", { class: `${column.kind === "text" ? "text " : ""}${column.class || ""}`, title }, sentence);
           }),
         ),
       ),
@@ -114,7 +121,7 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
   draw();
   const table = h(
     "table",
-    { class: "list" },
+    { class: columns.length > MANY_COLUMNS ? "list dense" : "list" },
     label && h("caption", { class: "sr" }, label),
     h("thead", {}, h("tr", {}, heads)),
     body,
@@ -205,7 +212,7 @@ function notes(list) {
     ? h(
         "ul",
         { class: "notes" },
-        list.map((note) => h("li", {}, note)),
+        list.map((note) => h("li", {}, isolated(note))),
       )
     : null;
 }

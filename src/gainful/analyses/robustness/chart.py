@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gainful.analyses.robustness.result import Robustness
 
 _TITLE = "How far runs keep their order when judgments are taken away"
-_TAU = "Kendall's τ with the order under all judgments"
+_TAU = "Kendall's τ with the full order"
 
 
 def draw(found: Robustness) -> Chart:
