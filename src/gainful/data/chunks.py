@@ -43,6 +43,8 @@ class TopicsWithoutJudgments:
         return len(self._known)
 
     def _settle(self) -> None:
+        if not self._new:
+            return
         self._known = pl.concat([self._known, *self._new]).unique()
         self._new, self._waiting = [], 0
 

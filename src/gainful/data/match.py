@@ -227,7 +227,7 @@ def _shifts(piece: Piece, rules: Rules) -> tuple[IntArray, IntArray | None, IntA
     all_tied = np.where(last > first, score[first] == score[last], np.nan)
     tied = score[1:] == score[:-1]
     tied[boundary] = False
-    if rules.policies.ties == "trec":
+    if rules.policies.ties == "trec" and tied.any():
         places, rows = _break_ties(tied, order, piece.doc)
         shift[rows] = places - rows
     if rules.policies.ties != "expected":

@@ -198,17 +198,14 @@ def _read_dict(source: Mapping[Any, Any], layout: Layout, where: str) -> pl.Data
         return f"{where}, topic {topics[int(np.searchsorted(ends, row, side='right'))]!r}"
 
     rows = np.repeat(np.arange(len(found)), sizes)
-    by_rank = (np.repeat(ends - sizes, sizes) - np.arange(len(doc_ids)) - 1).astype(np.float64)
-    without = np.ones(len(doc_ids)) if layout.judged else by_rank
-    if listed and not any(given):
-        values = pl.Series(without)
-    else:
-        if listed:
-            parts = [one if one is not None else own for one, own in zip(given, np.split(without, ends), strict=False)]
-        else:
-            parts = [docs.values() for docs in found]
-        numbers = list(chain.from_iterable(parts))
-        values = _to_floats(numbers, layout, lambda row: f"{place(row)}, doc {doc_ids[row]!r}")
+    # Not a list of views, each of which the collector of garbage would have to look through.
+    parts: Iterable[Iterable[Any]] = (docs.values() for docs in found)
+    if listed:
+        by_rank = (np.repeat(ends - sizes, sizes) - np.arange(len(doc_ids)) - 1).astype(np.float64)
+        without = np.split(np.ones(len(doc_ids)) if layout.judged else by_rank, ends)
+        parts = [one if one is not None else own for one, own in zip(given, without, strict=False)]
+    numbers = list(chain.from_iterable(parts))
+    values = _to_floats(numbers, layout, lambda row: f"{place(row)}, doc {doc_ids[row]!r}")
     return pl.DataFrame(
         {
             "query_id": _to_ids(topics, "topic", lambda _: where).gather(rows),

@@ -388,8 +388,10 @@ def _read_several(source: object, name: str, *, raw: bool, layout: Layout = RUN)
         frame, where = source.frame(layout), source.where
     else:
         frame, text, where = read_object(source, layout), b"", ""
-    if "run" not in frame.columns or frame.is_empty():
-        return [Run(frame.drop("run", strict=False), name, where, rank_notes(name, frame, text))]
+    if "run" not in frame.columns:
+        return [Run(frame, name, where, rank_notes(name, frame, text))]
+    if frame.is_empty():
+        return [Run(frame.drop("run"), name, where)]
     parts = frame.partition_by("run", maintain_order=True, include_key=False, as_dict=True)
     where = where if len(parts) == 1 else ""
     return [Run(part, str(key), where, rank_notes(str(key), part)) for (key,), part in parts.items()]

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from itertools import islice
 from pathlib import Path, PurePath
 
@@ -99,7 +100,7 @@ def may_have_columns(source: object) -> bool:
     if isinstance(source, str | os.PathLike) and not is_standard_input(source) and not is_url(source):
         source = Path(source)
     if isinstance(source, Path):
-        return not any(map(is_text, _data_lines(first_bytes(source))[:1]))
+        return not any(map(is_text, _data_lines(first_bytes(source), 1)))
     return not isinstance(source, Mapping) and getattr(source, "format", None) != "text"
 
 
@@ -129,9 +130,9 @@ def stray(head: bytes, path: PurePath, layout: Layout = RUN, *, by_name: bool = 
         return _other_table(path, layout) if head[:4] == PARQUET else None
     if (found := _by_magic(head)) is not None:
         return found
-    lines = _data_lines(head)
-    if lines and is_text(lines[0], RUN):
+    if any(is_text(line, RUN) for line in _data_lines(head, 1)):
         return None
+    lines = _data_lines(head)
     if b"\0" in head:
         return None if _is_wide(head) else "a binary file"
     if by_name and (suffix in _SUFFIXES or _STEMS.match(base.name)):
@@ -158,12 +159,12 @@ def is_doubtful(path: PurePath) -> bool:
     return split_compression(path)[0].suffix.lower() == ".json"
 
 
-def _data_lines(head: bytes) -> list[bytes]:
-    lines = head.removeprefix(BOM).split(b"\n")
-    if len(head) >= HEAD and len(lines) > 1:
-        lines.pop()  # not all of it is there
+def _data_lines(head: bytes, most: int = _LINES) -> list[bytes]:
+    if len(head) >= HEAD and b"\n" in head:
+        head = head[: head.rindex(b"\n")]  # not all of the last line is there
+    lines = (line.removesuffix(b"\n") for line in BytesIO(head.removeprefix(BOM)))
     found = (line for line in lines if (text := line.strip()) and not text.startswith(b"#"))
-    return list(islice(found, _LINES))
+    return list(islice(found, most))
 
 
 def _is_wide(head: bytes) -> bool:
