@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from scipy import special
 
 import gainful as gf
 from gainful.data.rankings import Rankings
@@ -136,7 +137,60 @@ def coverage(world: Callable[..., np.ndarray], n: int, more: int, noise: float) 
     found = predicted_means(everyone[:, :n], cheap[:, :n], cheap[:, n:], confidence=0.95)
     held = (found.low <= truth) & (truth <= found.high)
     alone = (found.low_alone <= truth) & (truth <= found.high_alone)
-    return float(held.mean()), float(alone.mean()), float(found.half.mean() / found.half_alone.mean())
+    width, width_alone = found.high - found.low, found.high_alone - found.low_alone
+    return float(held.mean()), float(alone.mean()), float(width.mean() / width_alone.mean())
+
+
+def real_scores(data: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Runs × topics: scores by good labels and by cheap ones.
+
+    TREC-COVID's labels are changed as often as FLAN-T5 errs on TREC DL 2019, where the cheap labels are real; of
+    matrices of scores the cheap ones are made by a formula.
+    """
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    found = {}
+    good = gf.read_qrels(data / "trec-covid-round1" / "qrels.txt.gz")
+    relevant = pl.Series(rng.random(len(good.frame))) < pl.when(pl.col("relevance") >= 1).then(0.797).otherwise(0.397)
+    label = pl.when(relevant).then(pl.max_horizontal("relevance", pl.lit(1.0))).otherwise(0.0)
+    changed = gf.Qrels(good.frame.with_columns(relevance=label), "changed")
+    dl, runs = data / "llm-judges", data / "trec-covid-round1" / "runs"
+    for measure in ("nDCG@10", "AP", "P@10"):
+        pair = [gf.evaluate(labels, runs, measure).values[0] for labels in (good, changed)]
+        found[f"TREC-COVID 1, {measure}"] = (pair[0], pair[1])
+        for judge, name in (("llama70b-4prompts", "Llama 70B"), ("flant5-4prompts", "FLAN-T5")):
+            files = (dl / "dl2019.nist.txt", dl / f"dl2019.{judge}.txt")
+            pair = [gf.evaluate(file, dl / "runs", measure, missing="skip").values[0] for file in files]
+            both = ~np.isnan(pair).any(axis=(0, 1))
+            found[f"DL 2019, {measure}, {name}"] = (pair[0][:, both], pair[1][:, both])
+    for file, name in (
+        ("adhoc7_ap", "TREC-7, AP"),
+        ("web2011_ndcg20", "Web 2011, nDCG@20"),
+        ("robust2003", "Robust 2003"),
+    ):
+        scores = gf.read_scores(data / "score-matrices" / f"{file}.csv").values[0]
+        cheap = np.clip(0.15 + 0.8 * scores + rng.normal(0.0, 0.15, scores.shape), 0.0, 1.0)
+        found[name] = (scores, cheap)
+    return found
+
+
+def real_coverage(scores: np.ndarray, cheap: np.ndarray, n: int) -> tuple[float, float, float]:
+    """Coverage with n good topics and 5n more, Student's in its place, and width; means over up to 20 runs.
+
+    Topics are drawn from the real ones with replacement, so that their mean is the truth.
+    """
+    rng = np.random.default_rng(n)
+    varied = np.flatnonzero((scores.std(axis=1) > 0) & (cheap.std(axis=1) > 0))
+    rows = []
+    for run in varied[:: max(1, len(varied) // 20)]:
+        drawn = rng.integers(0, scores.shape[1], (2000, 6 * n))
+        good, other, truth = scores[run, drawn], cheap[run, drawn], scores[run].mean()
+        found = predicted_means(good[:, :n], other[:, :n], other[:, n:], confidence=0.95)
+        held = np.mean((found.low <= truth) & (truth <= found.high))
+        student = np.mean(np.abs(found.mean - truth) <= special.stdtrit(n - 1, 0.975) * found.error)
+        rows.append([held, student, np.mean(found.high - found.low) / np.mean(found.high_alone - found.low_alone)])
+    return tuple(np.mean(rows, axis=0).tolist())
 
 
 def main() -> None:
@@ -171,6 +225,14 @@ def main() -> None:
             for noise in (0.1, 0.3):
                 held, alone, width = coverage(world, n, more, noise)
                 print(f"| {world.__name__} | {n} | {more} | {noise} | {held:.3f} | {alone:.3f} | {width:.2f} |")
+    if data.is_dir():
+        sizes = (10, 15, 20, 30, 50)
+        print("\n| scores | " + " | ".join(f"{n} topics" for n in sizes) + " | relative width |")
+        print("|---" * (len(sizes) + 2) + "|")
+        for name, pair in real_scores(data.parent).items():
+            cells = [real_coverage(*pair, n) for n in sizes]
+            shown = " | ".join(f"{held:.3f} ({student:.3f})" for held, student, _ in cells)
+            print(f"| {name} | {shown} | {np.mean([width for *_, width in cells]):.2f} |")
 
 
 if __name__ == "__main__":

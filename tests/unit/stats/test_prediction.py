@@ -15,8 +15,7 @@ MORE = np.array([[0.5, 0.7, 0.1, 0.5, 0.9, 0.3]])
 
 def test_by_hand():
     n, extra = 4, 6
-    spread = np.var(np.concatenate([CHEAP[0], MORE[0]]), ddof=1)
-    weight = np.cov(GOOD[0], CHEAP[0])[0, 1] / ((1 + n / extra) * spread)
+    weight = np.cov(GOOD[0], CHEAP[0])[0, 1] / ((1 + n / extra) * np.var(CHEAP[0], ddof=1))
     assert 0 < weight < 1
     rest = GOOD[0] - weight * CHEAP[0]
     r2 = np.corrcoef(GOOD[0], CHEAP[0])[0, 1] ** 2
@@ -30,6 +29,39 @@ def test_by_hand():
     alone = stats.t.interval(0.9, n - 1, GOOD[0].mean(), stats.sem(GOOD[0]))
     assert [found.low_alone.item(), found.high_alone.item()] == pytest.approx(alone, abs=1e-12)
     assert found.narrower().item() == pytest.approx(2 * half / (alone[1] - alone[0]), abs=1e-12)
+
+
+def test_skewed_values():
+    """Both ends solve Hall's polynomial with the third moments of good and cheap values (k-statistics)."""
+    good = np.array([[0.1, 0.1, 0.2, 0.3, 0.9]])
+    cheap, more = np.array([[0.3, 0.2, 0.3, 0.6, 0.9]]), np.array([[0.2, 0.2, 0.9, 0.4]])
+    found = predicted_means(good, cheap, more, confidence=0.9)
+    weight = found.weight.item()
+    assert 0.0 < weight < 1.0
+    third = stats.kstat((good - weight * cheap)[0], 3) / 5**2 + weight**3 * stats.kstat(more[0], 3) / 4**2
+    ends = {
+        "both": (found.mean, found.low, found.high, found.error, third),
+        "alone": (found.mean_alone, found.low_alone, found.high_alone, found.error_alone, stats.kstat(good[0], 3) / 25),
+    }
+    for name, (mean, low, high, error, moment) in ends.items():
+        pull = moment / error**3
+        assert pull > 0.1, name
+        for end, level in ((low, 0.95), (high, 0.05)):
+            t = (mean - end) / error
+            assert t + pull * t**2 / 3 + pull**2 * t**3 / 27 + pull / 6 == pytest.approx(stats.t.ppf(level, 4)), name
+        assert high - mean > mean - low, name
+    assert found.error_alone.item() == pytest.approx(stats.sem(good[0]))
+
+
+def test_two_topics_have_no_skewness():
+    found = predicted_means(GOOD[:, :2], CHEAP[:, :2], MORE[:, :2], confidence=0.9)
+    assert found.high - found.mean == pytest.approx(found.mean - found.low)
+
+
+def test_no_spread_no_width():
+    same = np.full((1, 5), 0.25)
+    found = predicted_means(same, same, same, confidence=0.9)
+    assert [found.low.item(), found.high.item(), found.low_alone.item()] == [0.25, 0.25, 0.25]
 
 
 @pytest.mark.parametrize("cheap", [np.full((1, 4), 0.5), 1.0 - CHEAP])

@@ -82,7 +82,7 @@ def judges(
     differences of runs are estimated from both (prediction-powered inference, Angelopoulos et al. 2023): the other
     judge's scores of all topics, corrected by what the first judge says of some. If the topics with good judgments are
     a random choice of all, a biased judge does not bias the result, and the interval is on average no wider than that
-    of the good topics alone. See `gainful.stats.prediction`.
+    of the good topics alone. Both are Student's, corrected for skewness (Hall 1992). See `gainful.stats.prediction`.
 
     Examples
     --------

@@ -133,7 +133,8 @@ def cross_validate(
             bad[out] += forbidden.scores(number)[out]
     gain, bad = gain / repeats, bad / repeats
     mean, (variance, skewness) = float(gain.mean()), spread(rule.score, resampled)
-    low, high = skewed_interval(mean, variance=variance, skewness=sign * skewness, number=topics, confidence=confidence)
+    shape = {"variance": variance, "skewness": sign * skewness}
+    low, high = map(float, skewed_interval(mean, **shape, number=topics, confidence=confidence))
     return HeldOut(
         gain=mean,
         gain_low=max(low, -rule.most_gained),
