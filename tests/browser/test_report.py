@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from math import log2
 from time import monotonic
 
@@ -433,6 +434,9 @@ def test_print_shows_all_and_no_buttons(look, page_file):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert not page.locator(".bar").is_visible()
     assert page.locator("details").first.get_attribute("open") is not None
+    heads = page.locator("#leaderboard thead")  # of the second page, too, where no button is drawn
+    assert not heads.locator("button").first.is_visible()
+    assert heads.inner_text().split()[:5] == ["#", "places", "group", "run", "nDCG@3"]
     assert page.evaluate("getComputedStyle(document.querySelector('#leaderboard .box')).maxHeight") == "none"
     assert luminance(page, "body", "backgroundColor") > 240
 
@@ -454,11 +458,43 @@ def test_what_the_data_do_not_allow_is_said(look, tmp_path):
 
 
 LONG = "a-very-long-run-name-that-goes-on-and-on-with-all-parameters-k1=0.9-b=0.4-fb_terms=10-fb_docs=5-reranked"
-CJK = "基线检索系统"
+CJK = "上上上上上上"  # the long stroke of each is below
+RTL = "מנוע"
 # Whatever sticks out of the page, but for what scrolls in a box of its own.
 OUTSIDE = """(width) => [...document.querySelectorAll("main *")].filter((element) =>
   element.getBoundingClientRect().right > width + 1 && !element.closest(".box, .chart, .sr, svg, .sections"))
   .map((element) => `${element.tagName}.${element.className}`)"""
+
+
+# Texts that lie on others, as far as they can be seen.
+OVERLAPS = """() => {
+  const seen = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!node.data.trim() || !node.parentElement.checkVisibility() || node.parentElement.closest(".sr, svg, option")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const { left, top, right, bottom } of range.getClientRects()) {
+      const box = { left, top, right, bottom, node };
+      for (let at = node.parentElement; at; at = at.parentElement) {
+        if (getComputedStyle(at).overflow === "visible") continue;
+        const clip = at.getBoundingClientRect();
+        for (const [side, pick] of [["left", Math.max], ["top", Math.max], ["right", Math.min], ["bottom", Math.min]])
+          box[side] = pick(box[side], clip[side]);
+      }
+      if (box.right - box.left > 1 && box.bottom - box.top > 1) seen.push(box);
+    }
+  }
+  const found = [];
+  for (const [at, one] of seen.entries())
+    for (const two of seen.slice(at + 1)) {
+      const wide = Math.min(one.right, two.right) - Math.max(one.left, two.left);
+      const high = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
+      if (one.node !== two.node && wide > 3 && high > 6) found.push([one.node.data, two.node.data]);
+    }
+  return found;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -474,32 +510,118 @@ def odd_file(tmp_path_factory):
     metadata = {CJK: {"team": "one"}, LONG: {"team": "two"}, EVIL: {"team": "two"}}
     options = {"title": EVIL, "author": IMAGE, "date": "2026-11-16", "metadata": metadata}
     texts = {"queries": folder / "queries.tsv", "docs": folder / "docs.jsonl"}
-    gf.report(QRELS, {**runs, "fourth": PERFECT}, "nDCG@3", cutoff=3, resamples=50, trials=1, **options, **texts).save(
-        path
-    )
+    gf.report(
+        QRELS, {**runs, RTL: PERFECT}, ["nDCG@3", "AP"], cutoff=3, resamples=50, trials=1, **options, **texts
+    ).save(path)
     return path
 
 
+# How dark the darkest column and row of a picture are, as shares of it, and where the column lies, from 0 to 1.
+INK = """async (png) => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${png}`;
+  await image.decode();
+  const pen = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }).getContext("2d");
+  pen.drawImage(image, 0, 0);
+  const { data, width, height } = pen.getImageData(0, 0, image.width, image.height);
+  const [columns, rows] = [new Array(width).fill(0), new Array(height).fill(0)];
+  for (let at = 0; at < data.length; at += 4) {
+    columns[(at / 4) % width] += (255 - data[at]) / height;
+    rows[Math.floor(at / 4 / width)] += (255 - data[at]) / width;
+  }
+  const most = Math.max(...columns);
+  return [most, Math.max(...rows), columns.indexOf(most) / width];
+}"""
+# Whether there is a font for Chinese here: without one, all letters are the same box.
+HAS_CJK = """() => {
+  const drawn = (letter) => {
+    const canvas = document.createElement("canvas");
+    const pen = canvas.getContext("2d");
+    pen.font = "20px sans-serif";
+    pen.fillText(letter, 10, 30);
+    return canvas.toDataURL();
+  };
+  return drawn("上") !== drawn("下");
+}"""
+
+
 def test_labels_of_every_script_stand_the_same_way(look, odd_file):
-    """Vertical text turns Chinese upright unless told otherwise, and turning that again puts it upside down."""
+    """They are read from below: the lower stroke of each letter is a line on the right, not one across at the top."""
     page = look(odd_file)
-    labels = page.locator("#significance .upright, #heat .upright")
-    assert labels.count() == 4 + 4
-    for style in labels.evaluate_all(
-        "(all) => all.map((one) => [...['textOrientation', 'writingMode']].map((name) => getComputedStyle(one)[name]))"
-    ):
-        assert style == ["sideways", "vertical-rl"]
+    if not page.evaluate(HAS_CJK):
+        pytest.skip("no font for Chinese is installed")
+    labels = [one for one in page.get_by_text(CJK, exact=True).all() if one.is_visible()]
+    upright = [one for one in labels if (box := one.bounding_box())["height"] > 2 * box["width"]]
+    assert upright
+    for label in upright:
+        column, row, place = page.evaluate(INK, b64encode(label.screenshot()).decode())
+        assert column > row
+        assert place > 0.5
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_long_names_make_room(look, odd_file, width):
     page = look(odd_file, width=width)
+    assert page.evaluate(OVERLAPS) == []
     for name, number in ((".top-runs .cut", ".top-runs .range"), ("#heat .names button", "#heat canvas")):
         box = page.locator(name, has_text=LONG[:20]).bounding_box()
         other = page.locator(number).first.bounding_box()
         assert box["x"] + box["width"] <= other["x"] + 1
     assert page.evaluate(OUTSIDE, width) == []
+
+
+def test_names_from_right_to_left_leave_numbers_in_their_order(look, tmp_path):
+    path = tmp_path / "turned.html"
+    runs = {RTL: {**PERFECT, "4": ["u1", "u2"]}, "late": RUNS["late"], "spammy": RUNS["spammy"]}
+    gf.report(QRELS, runs, ["nDCG@3", "Forbidden@3"], cutoff=3, resamples=50, trials=1).save(path)
+    page = look(path)
+    first, second = page.evaluate(
+        """(name) => {
+      const paragraph = [...document.querySelectorAll(".verdict")].find((one) => one.textContent.includes(`${name}`));
+      const node = paragraph.firstChild;
+      const at = node.data.indexOf("(", node.data.indexOf(name));
+      return [at + 1, node.data.indexOf(")", at) - 1].map((place) => {
+        const range = document.createRange();
+        range.setStart(node, place);
+        range.setEnd(node, place + 1);
+        return range.getBoundingClientRect().left;
+      });
+    }""",
+        RTL,
+    )
+    assert first < second
+
+
+def test_a_phone_shows_the_score_of_a_run(look, odd_file):
+    page = look(odd_file, width=390)
+    box = page.locator("#leaderboard td.current").first.bounding_box()
+    assert box["x"] + box["width"] <= 390
+    page.select_option("#run-b", label=LONG)
+    page.locator("#beside .movers button").first.click()
+    both = page.locator("dialog.sheet .two")
+    assert both.evaluate("(box) => box.scrollWidth - box.clientWidth") == 0
+    assert both.locator("table").count() == 2
+
+
+def test_one_topic_is_one_bar(look, tmp_path):
+    """Of 1/log2(3) = 0.63 on an axis from 0 to 0.8: not as wide as the page, and it opens both rankings."""
+    path = tmp_path / "one.html"
+    gf.report({"1": {"a": 1}}, {"x": {"1": ["b", "a"]}, "y": {"1": ["b"]}}, "nDCG@3").save(path)
+    page = look(path)
+    canvas = page.locator("#beside canvas")
+    canvas.scroll_into_view_if_needed()
+    filled = canvas.evaluate("""(canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 150, canvas.width, 1);
+      const [red, blue] = [0, 2].map((at) => Array.from({ length: canvas.width }, (_, x) => data[4 * x + at]));
+      return blue.flatMap((value, x) => (data[4 * x + 3] && value > red[x] + 60 ? [x] : []));
+    }""")
+    assert 40 <= len(filled) <= 90
+    assert filled[-1] - filled[0] == len(filled) - 1
+    canvas.click(position={"x": filled[5], "y": 150})
+    sheet = page.locator("dialog.sheet.wide[open]")
+    assert f"nDCG@3: {1 / log2(3):.4f} against 0.0000" in sheet.inner_text()
+    assert sheet.locator("table").count() == 2
 
 
 def test_texts_of_topics_and_documents_are_text(look, odd_file):

@@ -78,6 +78,7 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
       "th",
       { scope: "col", class: `${numeric ? "" : "text "}${column.class || ""}` },
       column.fixed ? column.name : button,
+      !column.fixed && h("span", { class: "on-paper", "aria-hidden": "true" }, unbroken(brief(column.name))), // no button is repeated on a second page
       column.under,
     );
   });
