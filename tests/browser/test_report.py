@@ -472,12 +472,13 @@ OVERLAPS = """() => {
   const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    if (!node.data.trim() || !node.parentElement.checkVisibility() || node.parentElement.closest(".sr, svg, option")) continue;
+    const around = node.parentElement;
+    if (!node.data.trim() || !around.checkVisibility() || around.closest(".sr, svg, option")) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
     for (const { left, top, right, bottom } of range.getClientRects()) {
       const box = { left, top, right, bottom, node };
-      for (let at = node.parentElement; at; at = at.parentElement) {
+      for (let at = around; at; at = at.parentElement) {
         if (getComputedStyle(at).overflow === "visible") continue;
         const clip = at.getBoundingClientRect();
         for (const [side, pick] of [["left", Math.max], ["top", Math.max], ["right", Math.min], ["bottom", Math.min]])
@@ -521,7 +522,8 @@ INK = """async (png) => {
   const image = new Image();
   image.src = `data:image/png;base64,${png}`;
   await image.decode();
-  const pen = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }).getContext("2d");
+  const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+  const pen = canvas.getContext("2d");
   pen.drawImage(image, 0, 0);
   const { data, width, height } = pen.getImageData(0, 0, image.width, image.height);
   const [columns, rows] = [new Array(width).fill(0), new Array(height).fill(0)];
