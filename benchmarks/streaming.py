@@ -142,7 +142,7 @@ def draw(rows: list[dict], chart: str) -> None:
         )
         .properties(width=300, height=260)
         for column, title, scale in (
-            ("peak", "peak memory, MiB", alt.Scale(type="log", nice=False, domain=[100, 10_000])),
+            ("peak", "peak memory, MiB", alt.Scale(type="log", nice=False, domain=[50, 2_000])),
             ("speed", "million lines per processor second", alt.Scale(zero=True)),
         )
     ]

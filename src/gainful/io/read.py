@@ -365,18 +365,16 @@ def _read_several(source: object, name: str, *, raw: bool, layout: Layout = RUN)
     """The runs in one source; `name` is for one without a column that names them."""
     if isinstance(source, Run | RawRun | LargeRun):
         return [source]
-    if isinstance(source, Path):
-        large = dataset_runs(source, name, layout) if is_dataset(source) else large_runs(source, name, layout)
+    if isinstance(source, Path | RemoteFile):
+        if isinstance(source, Path) and is_dataset(source):
+            large: Sequence[LargeRun] | None = dataset_runs(source, name, layout)
+        else:
+            large = large_runs(source, name, layout)
         if large is not None:
             return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
-        if raw and (head := text_file(source)) is not None:
+        if raw and isinstance(source, Path) and (head := text_file(source)) is not None:
             rows = partial(_frame, source)
             return [RawRun(name, TextFile(source), rows, str(source), rank_notes(name, None, head[: LOOKED_AT + 1]))]
-        source = load(source)
-    if isinstance(source, RemoteFile):
-        large = large_runs(source, name, layout)
-        if large is not None:
-            return [replace(run, source=str(source)) for run in large] if len(large) == 1 else [*large]
         source = load(source)
     if raw and isinstance(source, dict):
         return [RawRun(name, source, partial(read_object, source, layout))]
