@@ -76,6 +76,14 @@ def mention_keep_going(error: Exception) -> None:
     error.add_note(f"{setting('keep_going')} leaves out such runs, and goes on with the others.")
 
 
+def no_run_left(failed: Sequence[tuple[str, str]], reason: str) -> DataError:
+    """The error where no run can be read: that of the first, or `reason` if none was tried."""
+    error = DataError(failed[0][1] if failed else reason)
+    if len(failed) > 1:
+        error.add_note(f"None of the {len(failed)} runs can be read; gainful check says what is wrong with each.")
+    return error
+
+
 def check_choice(name: str, value: object, allowed: Collection[str]) -> None:
     """Refuse a value of the setting `name` that is not one of those allowed."""
     if value not in allowed:

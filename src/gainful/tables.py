@@ -225,7 +225,12 @@ def _values(values: pl.Series | Sequence[Any]) -> Sequence[Any]:
 
 def printable(text: str) -> str:
     """The text with control characters, line ends included, spelled out: names come from files."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else _spelled(c) for c in text)
+
+
+def _spelled(character: str) -> str:
+    byte = ord(character) - 0x10FF00  # of a text that is no UTF-8, see gainful.io.encoding
+    return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else ascii(character)[1:-1]
 
 
 def as_cell(value: object) -> object:
@@ -247,7 +252,7 @@ def from_cell(text: str) -> str:
 
 def for_terminal(text: str) -> str:
     """A text in which nothing but line ends and colours has to do with a terminal."""
-    return _TERMINAL.sub(lambda found: found[1] or ascii(found[0])[1:-1], text)
+    return _TERMINAL.sub(lambda found: found[1] or _spelled(found[0]), text)
 
 
 def wrapped(text: str) -> str:

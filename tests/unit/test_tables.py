@@ -86,7 +86,8 @@ class TestTable:
         assert max(map(len, lines)) <= 100
 
     def test_bytes_of_another_encoding_are_visible(self):
-        assert "\\U0010ffe9" in table({"run": ["\U0010ffe9"]}).text()
+        assert "caf\\xe9" in table({"run": ["caf\U0010ffe9"]}).text()
+        assert "\\U0010ff7e" in table({"run": ["\U0010ff7e"]}).text()
 
     def test_html_is_escaped(self):
         made = table({"<i>": ["<script>&"]}, title="a<b").html()

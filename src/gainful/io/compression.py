@@ -162,7 +162,7 @@ def _refusing_damage(name: str, where: str) -> Iterator[None]:
 
 def _unpacked_once(content: bytes, where: str) -> bytes:
     if is_compressed(content):
-        raise DataError(f"{where}: compressed twice; unpack it once")
+        raise DataError(f"{where}: compressed twice; unpack it once", remedy="Unpack the file once.")
     return content
 
 

@@ -22,6 +22,7 @@ from gainful.io.files import HEAD, read_bytes, unpacked
 from gainful.io.read import entries_of
 from gainful.io.remote import RemoteFile
 from gainful.io.strays import first_bytes
+from gainful.results import listed
 
 # The word that asks for the headers of the runs.
 HEADERS = "headers"
@@ -106,6 +107,8 @@ def _fields(lines: Iterable[bytes]) -> dict[str, str]:
     return {name: " + ".join(words) for name, words in known.items() if words}
 
 
+# Runs that a message names.
+_NAMED = 4
 _KINDS = {"true": "automatic", "yes": "automatic", "false": "manual", "no": "manual"}
 
 
@@ -122,7 +125,8 @@ def teams_of(names: Sequence[str], source: Any, runs: Any = None) -> list[str]:
         raise DataError(f"teams: expected a file or a mapping from runs to teams, got {type(source).__name__}")
     missing = [name for name in names if not known.get(name)]
     if missing:
-        raise DataError(f"teams: expected a team for every run, got none for {missing[0]!r}")
+        named = listed([repr(name) for name in missing], _NAMED)
+        raise DataError(f"teams: expected a team for every run, got none for {named}")
     return [known[name] for name in names]
 
 

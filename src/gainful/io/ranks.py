@@ -62,7 +62,7 @@ def rank_notes(name: str, frame: pl.DataFrame | None, text: bytes = b"") -> tupl
     if 2 * none.sum() > len(ranks):
         said = (
             f"The rank column of run {name!r} holds no whole numbers, for example in {called(int(np.argmax(none)))}. "
-            f"{_RANKED} If ranks and scores are swapped, swap the columns back."
+            f"{_RANKED} If columns are swapped, swap them back."
         )
         return (Note("rank-contradicts-score", name, said, warn=True),)
     # From row to row of a topic: 1 if rank and score grow or fall together, -1 if they do not.

@@ -85,6 +85,8 @@ def _in_folder(path: Path, selection: Selection) -> list[Path]:
         found = [file for file in path.iterdir() if not file.name.startswith(".")]
         if not selection.recursive:
             files = [file for file in found if _may_be_run(file)]
+            # Folders are to be named, so that nobody misses what is in them.
+            files += [file for file in found if files and os.path.isdir(file) and not is_dataset(file)]
         else:
             files = []
             for file in found:

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 
 from gainful import _polars as pl
-from gainful.errors import DataError
+from gainful.errors import DataError, setting
 from gainful.io.columns import match_columns
 from gainful.io.compression import decompress_blocks, is_compressed, is_streamed, split_compression
 from gainful.io.dataset import is_dataset
@@ -89,8 +89,8 @@ def stray_file(path: Path | RemoteFile, layout: Layout = RUN, *, named: str = "n
     Of a file that was `named` by somebody, the name tells nothing; if it is the ``only`` one, it is none only if its
     first bytes say so, since its reader says best what is wrong with a text.
     """
-    if isinstance(path, Path) and is_dataset(path):
-        return None
+    if isinstance(path, Path) and os.path.isdir(path):
+        return None if is_dataset(path) else f"a folder: {setting('recursive')} searches it"
     head, place = first_bytes(path), path if isinstance(path, Path) else path.path
     return _by_magic(head) if named == "only" else stray(head, place, layout, by_name=named == "no")
 
@@ -151,6 +151,8 @@ def stray(head: bytes, path: PurePath, layout: Layout = RUN, *, by_name: bool = 
 
 
 def _by_magic(head: bytes) -> str | None:
+    if head.lstrip()[:14].lower().startswith((b"<!doctype html", b"<html")):  # a login page, for example
+        return "a page of HTML"
     return next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)
 
 

@@ -334,6 +334,8 @@ def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str, before
         if problem := _problem(fields, layout):
             hint = _swapped(fields, layout) if first else ""
             remedy = _WRITE[len(fields) == len(layout.fields)].format(" ".join(layout.fields))
+            if first and _is_header(fields, layout):
+                hint, remedy = ". It looks like the names of columns", "Remove this line: TREC text has no header."
             return DataError(f"{where}:{number}: expected {problem}: {shorten(line)!r}{hint}", remedy=remedy)
         first = False
     return DataError(f"{where}: cannot be read as {layout.what}: {reason}")
@@ -354,6 +356,16 @@ def _problem(fields: list[bytes], layout: Layout) -> str | None:
 def is_text(line: bytes, *layouts: Layout) -> bool:
     """Whether a line is one of TREC text, be it of a run or of qrels, or of one of these layouts."""
     return any(_problem(line.split(), layout) is None for layout in layouts or (QRELS, RUN))
+
+
+def _is_header(fields: list[bytes], layout: Layout) -> bool:
+    """Whether a line has words alone where topics and numbers are, not just one bad number."""
+    if len(fields) != len(layout.fields):
+        return False
+    words = [
+        fields[layout.columns.index(name)] for name in ("query_id", "rank", layout.value) if name in layout.columns
+    ]
+    return not _NOT_FINITE.fullmatch(words[-1]) and not re.search(rb"\d", b" ".join(words))
 
 
 def _swapped(fields: list[bytes], layout: Layout) -> str:

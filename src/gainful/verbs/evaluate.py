@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gainful.data.policies import Degenerate, Policies, Ties
-from gainful.errors import DataError, GainfulError, check_choice, setting
+from gainful.errors import DataError, GainfulError, check_choice, no_run_left, setting
 from gainful.verbs.source import DEFAULT_MEASURES as DEFAULT_MEASURES
 from gainful.verbs.source import (
     LATE_POLICIES,
@@ -105,7 +105,7 @@ def evaluate(
         job = Job(judged=judged, measures=chosen, policies=policies, keep_going=keep_going)
         part = score_all(work, job, runs) if reading is None else score_runs(job, reading)
     if not part.systems:
-        raise DataError(part.failed[0][1] if part.failed else part.notes[0].text)
+        raise no_run_left(part.failed, part.notes[0].text if part.notes else "")
     scores = finished(part, chosen, policies, spellings=spellings)
     warn(scores.run_notes)
     return described(scores, known)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ge
 
 from gainful.data.policies import Columns, Policies, PolicyOptions
 from gainful.engine import Engine
-from gainful.errors import DataError, GainfulError, PolicyError, did_you_mean, setting
+from gainful.errors import DataError, GainfulError, PolicyError, did_you_mean, no_run_left, setting
 from gainful.results import Settings, listed, plural
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def align(
     judged = qrels if isinstance(qrels, Judged) else judgments(qrels, columns=columns)
     rankings = join(judged, reading, chosen, documents=documents, scores=scores, keep_going=keep_going)
     if not rankings.systems:
-        raise DataError(rankings.failed[0][1] if rankings.failed else rankings.run_notes[0].text)
+        raise no_run_left(rankings.failed, rankings.run_notes[0].text if rankings.run_notes else "")
     warn(notes_of(rankings))
     return rankings
 

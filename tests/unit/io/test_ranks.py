@@ -135,8 +135,7 @@ def test_a_large_file_that_is_no_good_says_so_when_it_is_read(monkeypatch):
 def test_ranks_and_scores_that_are_swapped():
     assert noted([("1", "a", 14.5, 1), ("1", "b", 13.25, 2), ("1", "c", 12, 3)]) == [
         "The rank column of run 'x' holds no whole numbers, for example in line 1 (1 Q0 a 14.5 1 tag). Documents are "
-        "ranked by score, the highest first, and the rank column is not used. If ranks and scores are swapped, swap "
-        "the columns back."
+        "ranked by score, the highest first, and the rank column is not used. If columns are swapped, swap them back."
     ]
 
 

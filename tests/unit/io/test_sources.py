@@ -49,6 +49,9 @@ def zipped(path, files):
 @pytest.mark.usefixtures("folder")
 def test_folders_in_folders():
     assert systems() == ("one",)
+    notes = [note.text for note in gf.evaluate(QRELS, "runs", "AP").notes() if note.code == "no-run"]
+    assert notes == ["Left out 1 file that is no run: runs/deep (a folder: recursive searches it)."]
+    assert not [note for note in gf.evaluate(QRELS, "runs", "AP", include=["one*"]).notes() if note.code == "no-run"]
     assert systems(recursive=True) == ("three", "two", "one")
     with pytest.raises(DataError, match=r"runs/deep/er/x: no such file"):
         systems("runs/deep/er/x", recursive=True)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import partial
 
 import pytest
 
@@ -16,6 +17,7 @@ QRELS = {"301": {"a": 1, "b": 0}}
 STRAYS = {
     "plot.png": (b"\x89PNG\r\n\x1a\n\0\0", "a PNG image"),
     "paper.pdf": (b"%PDF-1.4\n\0", "a PDF document"),
+    "login.txt": (b"\n<!DOCTYPE html>\n<html><body>Please sign in</body></html>\n", "a page of HTML"),
     "README": (b"Runs of team X.\nThey were made in 2020.\n", "a text"),
     "about.txt": (b"All of these runs use BM25.\n\nThey were made in a hurry, sorry.\n", "a text"),
     "settings.yaml": (b"k1: 0.9\n", "settings"),
@@ -148,3 +150,13 @@ def test_the_error_of_a_run_among_others_mentions_how_to_go_on(tmp_path):
     with pytest.raises(DataError) as caught:
         list(iterate_runs(tmp_path / "bad.txt"))
     assert not hasattr(caught.value, "__notes__")
+
+
+@pytest.mark.parametrize("command", [partial(gf.evaluate, measures="AP"), gf.align, gf.pool])
+def test_all_runs_are_broken(command, tmp_path):
+    for name in ("nan.txt", "no-tag.txt"):
+        (tmp_path / name).write_bytes(BROKEN[name])
+    with pytest.raises(DataError, match=r"nan.txt:1: expected a finite score") as caught:
+        command(QRELS, tmp_path, keep_going=True)
+    said = "None of the 2 runs can be read; gainful check says what is wrong with each."
+    assert caught.value.__notes__ == [said]

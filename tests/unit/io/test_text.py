@@ -303,6 +303,25 @@ def test_a_run_given_as_qrels(folder: Path, refused) -> None:
         read_qrels("r.txt")
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("qid Q0 docno rank score tag", ". It looks like the names of columns"),
+        ("1 Q0 docno rank score tag", ""),
+        ("qid Q0 d rank nan tag", ""),
+    ],
+)
+def test_a_line_of_names(folder: Path, refused, line: str, hint: str) -> None:
+    (folder / "r.txt").write_bytes(line.encode() + b"\n" + RUN_TEXT)
+    wanted = "a finite score, got 'nan'" if "nan" in line else "a number as score, got 'score'"
+    with refused(f"r.txt:1: expected {wanted}: '{line}'{hint}"):
+        read_run("r.txt")
+    (folder / "r.txt").write_bytes(RUN_TEXT + line.encode() + b"\n")  # below others it is no header
+    with pytest.raises(DataError) as caught:
+        read_run("r.txt")
+    assert "names of columns" not in str(caught.value)
+
+
 def test_long_lines_are_shortened(folder: Path, refused) -> None:
     (folder / "r.txt").write_text("1 Q0 " + "d" * 500 + " 1 2\n")
     shown = "1 Q0 " + "d" * 72 + "..."

@@ -17,7 +17,7 @@ from gainful.data.columns import each_once
 from gainful.data.notes import failure_notes
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run, UnreadRun, check_name
-from gainful.errors import DataError, setting
+from gainful.errors import DataError, no_run_left, setting
 from gainful.io.corpus import texts_of
 from gainful.io.metadata import teams_of, word_of
 from gainful.io.read import iterate_runs, read_qrels
@@ -106,7 +106,7 @@ def _read(runs: Any, labels: pl.DataFrame, options: PoolOptions) -> tuple[list[R
             continue
         found[run.name] = whole
     if not found:
-        raise DataError(failed[0][1] if failed else "expected at least one run, got none")
+        raise no_run_left(failed, "expected at least one run, got none")
     return list(found.values()), [*failure_notes(failed), *stray_notes(strays)]
 
 

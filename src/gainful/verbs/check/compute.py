@@ -33,10 +33,12 @@ from gainful.verbs.source import check_columns
 _TIED = 0.5
 # A topic has few documents if it has less than this share of what is usual in the run, where that is not few itself.
 _FEW, _USUAL = 0.1, 20
+_SAME_IDS = "Check that both have the ids of the same corpus, written alike."
 _REMEDIES = {
     "all-tied": "Give each document a score of its own, such as 1/rank.",
     "rank-contradicts-score": "Make the score fall as the rank grows: negate the scores, or swap the columns back.",
     "no-topic-matches": "Use the topic ids of the judgments.",
+    "no-document-matches": _SAME_IDS,
     "mostly-unjudged": "Check that the run was made on this corpus; judge more documents if it was.",
 }
 
@@ -237,8 +239,7 @@ def _corpus(frame: pl.DataFrame, judged: Qrels) -> Iterator[Finding]:
             f"None of the {plural(len(documents), 'document')} is among the {len(pool)} of the judgments: one of the "
             f"run is {documents[0]!r}, one of the judgments {pool[0]!r}."
         )
-        remedy = "Check that both have the ids of the same corpus, written alike."
-        yield Finding(level="warning", code="unknown-documents", text=text, remedy=remedy)
+        yield Finding(level="warning", code="unknown-documents", text=text, remedy=_SAME_IDS)
 
 
 def _judged_share(rankings: Rankings) -> float | None:
