@@ -1,8 +1,9 @@
 """Time reports in a browser: to make and to show them, and what every interaction takes. Needs playwright and Chromium.
 
-`python benchmarks/pages.py FOLDER` simulates the collections in the folder, unless they are there, and prints a table.
-Interactions are told in milliseconds of processor time of the page's main thread, all that follows included: the worst
-of some, each begun on a page at rest. They do not depend on what else the machine is doing.
+`python benchmarks/pages.py FOLDER` simulates the collections in the folder, unless they are there, and prints the table
+of docs/report.md, in about five minutes. Pages are made, and interactions worked out, in processor time, which does not
+depend on what else the machine is doing; the latter in milliseconds of the page's main thread, all that follows
+included: the worst of some, each begun on a page at rest. First paint is by the clock, the best of some.
 """
 
 from __future__ import annotations
@@ -19,7 +20,17 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 SIZES = {"2 × 1": (2, 1), "12 × 50": (12, 50), "143 × 30": (143, 30), "400 × 50": (400, 50)}
 SIZES |= {"10 × 2,000": (10, 2000), "10 × 5,000": (10, 5000)}
 MEASURES = ("nDCG@10", "AP", "Forbidden@10")
+DEPTH = 100
 REPEAT = 2
+# The page of 0.1.0, measured in the same way: size, the slowest choice, light or dark, the first topic.
+BEFORE = {
+    "2 × 1": "1.0 MB; 7, 52, –",
+    "12 × 50": "1.7 MB; 42, 361, 122",
+    "143 × 30": "4.7 MB; 390, 738, 351",
+    "400 × 50": "24.1 MB; 844, 1066, 798",
+    "10 × 2,000": "7.2 MB; 369, 624, 647",
+    "10 × 5,000": "11.4 MB; 365, 947, 921",
+}
 SET = """(id, value) => {
   const field = document.getElementById(id);
   if (!field) return;
@@ -50,7 +61,7 @@ def made(folder: Path, runs: int, topics: int) -> tuple[Path, float]:
     where, page = folder / f"{runs}x{topics}", folder / f"{runs}x{topics}.html"
     quiet = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     if not where.exists():
-        sizes = ["--systems", str(runs), "--topics", str(topics), "--depth", "100", "--seed", "7"]
+        sizes = ["--systems", str(runs), "--topics", str(topics), "--depth", str(DEPTH), "--seed", "7"]
         subprocess.run([gainful, "simulate", str(where), *sizes], **quiet)
     asked = [word for name in MEASURES for word in ("-m", name)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -96,7 +107,9 @@ def interactions(page: Page, session: CDPSession) -> dict[str, float]:
 def main(folder: Path) -> None:
     """Print the table."""
     names = [*FIELDS, *CLICKS]
-    print(f"| runs × topics | made | size | first paint | {' | '.join(names)} |\n|{'---|' * (4 + len(names))}")
+    print(f"{DEPTH} documents per run and topic; {', '.join(MEASURES)}; interactions in ms.\n")
+    heads = ["runs × topics", "made", "size", "first paint", *names, "0.1.0: size; slowest choice, dark, open a topic"]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     with sync_playwright() as driver:
         chromium = shutil.which("chromium")
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
@@ -114,7 +127,8 @@ def main(folder: Path) -> None:
                     worst[name] = max(worst[name], spent_)
                 page.close()
             cells = [f"{seconds:.1f} s", f"{path.stat().st_size / 1e6:.1f} MB", f"{min(paints) / 1000:.1f} s"]
-            print(f"| {' | '.join([title, *cells, *(f'{worst[name]:.0f}' for name in names)])} |", flush=True)
+            cells += [f"{worst[name]:.0f}" for name in names]
+            print(f"| {' | '.join([title, *cells, BEFORE[title]])} |", flush=True)
         browser.close()
 
 

@@ -13,7 +13,7 @@ from gainful import _polars as pl
 from gainful.errors import DataError, GainfulError, MissingExtraError
 from gainful.io.atomic import write_atomically
 from gainful.results import Chart, drawable
-from gainful.vega import converted
+from gainful.vega import converted, svg
 
 # Okabe & Ito's colours: told apart by readers who do not see all colours, and in print. In place of their yellow, which
 # cannot be seen on white, a wine red, no nearer to the others for any kind of sight. pages/charts.js has the same.
@@ -277,7 +277,7 @@ def save_chart(chart: Chart, path: str | Path) -> None:
             script = converted("javascript_bundle", None).decode()  # all of Vega, as documented
             data = _page(specification, script).encode()
         case ".svg":
-            data = converted("vegalite_to_svg", specification)
+            data = svg(specification)
         case ".png":
             data = converted("vegalite_to_png", specification, scale=2)
         case ".pdf":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from gainful import _polars as pl
 from gainful.errors import DataError, GainfulError, GainfulWarning, MissingExtraError, did_you_mean
 from gainful.tables import Table, brief, printable, wrapped
-from gainful.vega import converted
+from gainful.vega import svg
 
 if TYPE_CHECKING:
     import altair
@@ -192,7 +192,7 @@ class Result:
 def _picture(result: Result) -> str:
     """The chart as SVG, which needs no script and no network; nothing where its packages or its data are missing."""
     try:
-        return converted("vegalite_to_svg", drawable(result.chart().to_dict())).decode()
+        return svg(drawable(result.chart().to_dict())).decode()
     except (GainfulError, ImportError, NotImplementedError):
         return ""
 

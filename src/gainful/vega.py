@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any, Literal
 
@@ -17,6 +18,25 @@ _WHY = (
     "charts cannot be drawn here: vl-convert reserves more address space than this process may have (ulimit -v). "
     "Allow more (ulimit -v unlimited), or write .json and draw it elsewhere"
 )
+
+# Pixels on the right of an SVG: the letters of a browser may be wider than those that were measured.
+_ROOM = 24
+_SIZE = re.compile(rb'width="(\d+)" (height="\d+") viewBox="0 0 \d+ (\d+)"><rect width="\d+"')
+
+
+def svg(specification: Any) -> bytes:
+    """A chart as SVG."""
+    return widened(converted("vegalite_to_svg", specification))
+
+
+def widened(drawing: bytes) -> bytes:
+    """An SVG of vl-convert with some more room on the right."""
+
+    def wider(found: re.Match[bytes]) -> bytes:
+        width, height, tall = int(found[1]) + _ROOM, found[2], found[3]
+        return b'width="%d" %b viewBox="0 0 %d %b"><rect width="%d"' % (width, height, width, tall, width)
+
+    return _SIZE.sub(wider, drawing, count=1)
 
 
 def converted(
