@@ -151,7 +151,7 @@ def test_the_first_file_may_be_judgments(folder):
 def test_no_runs_and_archives(folder):
     (folder / "runs" / "README.md").write_text("# Runs\n")
     with tarfile.open(folder / "runs" / "more.tar.gz", "w:gz") as archive:
-        for name, data in {"more/second": "\n".join(lines(tag="second")), "more/notes.md": "x"}.items():
+        for name, data in {"more/second": "\n".join(lines(documents=25, tag="second")), "more/notes.md": "x"}.items():
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data.encode()))
@@ -168,6 +168,14 @@ def test_no_runs_and_archives(folder):
 def test_two_runs_of_a_name(folder):
     (folder / "runs" / "good.gz").write_bytes(gzip.compress("\n".join(lines()).encode()))
     assert [file.status for file in gf.check("qrels.txt", "runs").files] == ["ok", "ok", "1 error"]
+
+
+def test_one_run_under_two_names(folder):
+    """The order of the lines and the tag do not matter; one other score does."""
+    copied = lines(tag="another")[::-1]
+    one = findings("other", copied, folder)["warning", "same-content"]
+    assert one.text == "The same topics, documents and scores as in run 'good'."
+    assert ("warning", "same-content") not in findings("other", [*copied[:-1], "1 Q0 d1 1 99.5 another"], folder)
 
 
 def test_command(folder, capsys):

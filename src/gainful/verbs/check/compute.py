@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,14 @@ class Limits:
     labels: tuple[float, ...] | None
     tag_is_name: bool
     topics: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The runs of files that were checked before."""
+
+    names: dict[str, str] = field(default_factory=dict)  # the file of each
+    contents: dict[int, str] = field(default_factory=dict)  # by a hash of all topics, documents and scores: its name
 
 
 def split(files: Any, runs: Any) -> tuple[Any, Any]:
@@ -111,9 +119,9 @@ def check_files(qrels: Any, runs: Any, limits: Limits, selection: Selection) -> 
         found.append(one)
         if any(finding.code in ("unreadable", "duplicate") for finding in one.findings):
             judged = None  # nothing can be joined with it
-    names: dict[str, str] = {}
+    seen = _Seen()
     for entry in track(entries, len(entries), "Checking files"):
-        found += _check_entry(entry, judged, limits, names)
+        found += _check_entry(entry, judged, limits, seen)
     return tuple(found)
 
 
@@ -121,7 +129,7 @@ def _refused(error: GainfulError) -> Finding:
     return Finding(level="error", code="unreadable", text=str(error), remedy=getattr(error, "remedy", ""))
 
 
-def _check_entry(entry: Entry, judged: Qrels | None, limits: Limits, names: dict[str, str]) -> Iterator[FileCheck]:
+def _check_entry(entry: Entry, judged: Qrels | None, limits: Limits, seen: _Seen) -> Iterator[FileCheck]:
     file = str(entry) if entry.path is not None else entry.name or entry.default
     try:
         found = entry.read(raw=False)
@@ -129,7 +137,7 @@ def _check_entry(entry: Entry, judged: Qrels | None, limits: Limits, names: dict
             if isinstance(run, UnreadRun):
                 yield FileCheck(file=file, run=None, kind="no run", what=run.reason)
             else:
-                yield _check_run(run, entry, file, judged, limits, names)
+                yield _check_run(run, entry, file, judged, limits, seen)
     except DataError as error:
         if entry.path is not None and not os.path.exists(entry.path):
             raise
@@ -137,14 +145,19 @@ def _check_entry(entry: Entry, judged: Qrels | None, limits: Limits, names: dict
 
 
 def _check_run(
-    run: Run | RawRun | LargeRun, entry: Entry, file: str, judged: Qrels | None, limits: Limits, names: dict[str, str]
+    run: Run | RawRun | LargeRun, entry: Entry, file: str, judged: Qrels | None, limits: Limits, seen: _Seen
 ) -> FileCheck:
     whole = run if isinstance(run, Run) else run.read()
     frame, findings = whole.frame, []
-    if whole.name in names:
-        text = f"two runs are called {whole.name!r}; the other is in {names[whole.name]}"
+    if whole.name in seen.names:
+        text = f"two runs are called {whole.name!r}; the other is in {seen.names[whole.name]}"
         findings.append(Finding(level="error", code="same-name", text=text, remedy="Rename one of them."))
-    names.setdefault(whole.name, file)
+    seen.names.setdefault(whole.name, file)
+    twin = seen.contents.setdefault(_hash(frame), whole.name)
+    if twin != whole.name:
+        text = f"The same topics, documents and scores as in run {twin!r}."
+        remedy = "Ask whether it was sent in twice, or in place of another run."
+        findings.append(Finding(level="warning", code="same-content", text=text, remedy=remedy))
     fields = fields_of(entry)
     topics, first = frame["query_id"].unique(maintain_order=True), frame.select("query_id", "doc_id")
     twice = first.is_duplicated()
@@ -184,6 +197,12 @@ def _check_run(
         tied=tied,
         findings=tuple(sorted(findings, key=lambda finding: finding.level != "error")),
     )
+
+
+def _hash(frame: pl.DataFrame) -> int:
+    """Of all rows, in any order."""
+    rows = frame.select("query_id", "doc_id", "score").hash_rows().to_numpy()
+    return hash((len(rows), int(np.sum(rows, dtype=np.uint64))))
 
 
 def _duplicates(run: Run, twice: pl.Series, fields: Fields | None) -> Finding:
