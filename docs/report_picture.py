@@ -32,7 +32,7 @@ def take(report: Path) -> None:
         page.screenshot(path=CHARTS / "report-topic.png")
         browser.close()
     for name in ("report.png", "report-topic.png"):
-        Image.open(CHARTS / name).convert("RGB").quantize(220, Image.Quantize.MAXCOVERAGE).save(
+        Image.open(CHARTS / name).convert("RGB").quantize(220, Image.Quantize.MEDIANCUT).save(
             CHARTS / name, optimize=True
         )  # a third of the size
 

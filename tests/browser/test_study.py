@@ -47,3 +47,21 @@ def test_tables_and_figures(look, tmp_path):
     assert page.locator(".findings a").get_attribute("href") == "#table-1"
     assert "Table 9: no such data" in page.locator("main").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_published_numbers_stand_below_ours(look, tmp_path):
+    frame = pl.DataFrame({"collection": ["mine", "theirs (published)"], "τ": [0.25, 0.75]})
+    study = Study(
+        name="negative-labels",
+        paper="Who, what, where",
+        collections=("mine",),
+        exhibits=(Exhibit(name="Table 1", title="Shares", text="Done so.", frame=frame),),
+        findings=(),
+        absent={},
+        settings=Settings(name="negative_labels", data="mine", given={"seed": 0}),
+    )
+    path = tmp_path / "study.html"
+    path.write_text(study_page(study), encoding="utf-8")
+    cell = look(path).locator("#table-1 td").nth(1)
+    assert cell.inner_text().split("\n") == ["0.2500", "paper 0.7500"]
+    assert cell.locator(".ends").bounding_box()["y"] > cell.bounding_box()["y"] + 12

@@ -197,6 +197,6 @@ function toolbar() {
       }),
     total > 1 && h("label", { class: "check" }, only, ticked),
     h("span", { class: "spring" }),
-    h("span", { class: "ends" }, linkButton(), themeButton()),
+    h("span", { class: "outer" }, linkButton(), themeButton()),
   );
 }
