@@ -59,11 +59,13 @@ def register(*only: str) -> None:
             app.command(App(name=first, help=GROUPS[first], sort_key=place))
         _registered.add(name)
         function = made(command)
+        usage = getattr(function, "usage", None)
         (app[first] if second else app).command(
             function,
             name=second or first,
             help=headline(function),
             help_epilogue=f"Example: {command.example}",
+            usage=None if usage is None else f"Usage: gainful {name} {usage}",
             sort_key=place,
         )
     if not only and "--install-completion" not in app:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
@@ -85,6 +85,10 @@ class Option:
         """As a parameter of a signature."""
         names = (_WORDS if self.word else _NAMES).get(self.name)
         about = Parameter(help=text) if names is None else Parameter(help=text, name=names)
+        if self.hint is _WORDS_LEFT:  # as a tuple it would end at the first option
+            needed = Parameter(show_default=False, required=self.default is inspect.Parameter.empty)
+            left = Annotated[str, needed, about]
+            return inspect.Parameter(self.name, inspect.Parameter.VAR_POSITIONAL, annotation=left)
         kind = inspect.Parameter.POSITIONAL_ONLY if self.word else inspect.Parameter.KEYWORD_ONLY
         return inspect.Parameter(self.name, kind, annotation=Annotated[self.hint, about], default=self.default)
 
@@ -138,7 +142,17 @@ def made(command: Command) -> Callable[..., int | None]:
     run.__doc__ = headline(function)
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.usage = _usage(options.values())  # type: ignore[attr-defined]
     return run
+
+
+def _usage(options: Iterable[Option]) -> str | None:
+    """What follows the name of a command that takes any number of words; cyclopts would write their dots twice."""
+    words = {_WORDS[option.name]: option for option in options if option.word}
+    if not any(option.hint is _WORDS_LEFT for option in words.values()):
+        return None
+    needed = inspect.Parameter.empty
+    return " ".join(["[OPTIONS]", *(word if one.default is needed else f"[{word}]" for word, one in words.items())])
 
 
 def hyphens_kept(words: Sequence[str]) -> list[str]:

@@ -279,6 +279,21 @@ class TestKindness:
         assert (status, out) == (1, "")
         assert err == "gainful: error: AP@5: no such file; if you mean the measure, write -m AP@5\n"
 
+    def test_a_measure_before_the_judgments(self, gainful):
+        status, _, err = gainful("evaluate", "-m", "nDCG@3", "AP@5", QRELS, A)
+        assert (status, err) == (1, "gainful: error: AP@5: no such file; if you mean the measure, write -m AP@5\n")
+
+    @pytest.mark.parametrize("command", ["evaluate", "compare", "check"])
+    def test_options_between_files(self, gainful, command):
+        option = ("--format", "json")
+        last = gainful(command, QRELS, A, B, *option)
+        assert last.status == 0
+        assert gainful(command, QRELS, *option, A, B) == gainful(command, QRELS, A, *option, B) == last
+
+    @pytest.mark.parametrize(("command", "words"), [("evaluate", "QRELS RUN..."), ("compare", "[QRELS RUN...]")])
+    def test_files_in_the_usage_line(self, gainful, command, words):
+        assert gainful(command, "--help").out.partition("\n")[0] == f"Usage: gainful {command} [OPTIONS] {words}"
+
     def test_either_spelling_of_the_flag(self, gainful):
         assert gainful("evaluate", QRELS, A, "--measure", "AP") == gainful("evaluate", QRELS, A, "--measures", "AP")
 
