@@ -110,7 +110,7 @@ class Call:
             yield [*words.values(), *others]
             return
         runs = list(words.pop("runs"))
-        refuse_measures(runs)
+        refuse_measures([*words.values(), *runs])
         here = not {"engine", "keep_going", *FileOptions.__annotations__, "metadata"} & self.shared.keys()
         here = here and not any(self.own.get(name) for name in ("metadata", "teams"))  # which may be in the files
         with reading(runs, here=here) as given:
@@ -166,9 +166,9 @@ def left_out(found: Result) -> int:
     return 1 if any(note.code == "failed" for note in found.notes()) else 0
 
 
-def refuse_measures(runs: list[str]) -> None:
-    """``-m nDCG@10 AP`` asks for a run called AP: say what was meant."""
-    for name in runs:
+def refuse_measures(files: list[str]) -> None:
+    """``-m nDCG@10 AP`` asks for a file called AP: say what was meant."""
+    for name in files:
         if name != "-" and not os.path.exists(name):
             from gainful.measures import parse_measures
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -10,7 +11,7 @@ import numpy as np
 from gainful.data.policies import Gaps, Policies
 from gainful.data.rankings import FloatArray
 from gainful.data.scores import FLOOR, ScoreMatrix, Scores
-from gainful.errors import DataError, check_choice
+from gainful.errors import DataError, check_choice, setting
 from gainful.results import Note, plural
 from gainful.stats.resample import weighted_sums
 
@@ -31,10 +32,19 @@ def complete_matrices(scores: Scores, *, gaps: Gaps = "error", geometric: bool =
                 f"{measure}: expected a measure that is averaged over topics, got a geometric mean, which this "
                 "analysis is not about: take AP instead"
             )
-    if len(scores.systems) < 2:
-        raise DataError(f"expected at least 2 runs, got {len(scores.systems)}: {', '.join(scores.systems)}")
+    check_runs(scores.systems, scores.notes())
     remedy = _remedy(scores.policies)
     return tuple(_complete(scores[measure], gaps, remedy) for measure in scores.measures)
+
+
+def check_runs(names: Sequence[str], notes: Iterable[Note], why: str = "") -> None:
+    """Refuse fewer than two runs, and name the files that were left out: one of them may have been meant."""
+    if len(names) < 2:
+        error = DataError(f"expected at least 2 runs{why}, got {len(names)}: {', '.join(names)}")
+        for note in notes:
+            if note.code in ("no-run", "failed"):
+                error.add_note(note.text if note.code == "no-run" else f"Left out: {note.text}")
+        raise error
 
 
 def gap_notes(scores: Scores) -> tuple[Note, ...]:
@@ -49,11 +59,11 @@ def gap_notes(scores: Scores) -> tuple[Note, ...]:
 
 def _remedy(policies: Policies | None) -> str:
     """What to do about gaps; only those that a policy left can be scored after all."""
-    ways = ["leave out topics that some run lacks (gaps: drop)"]
+    ways = [f"leave out topics that some run lacks ({setting('gaps', 'drop')})"]
     if policies is not None and policies.degenerate in ("nan", "skip"):
-        ways.insert(0, "give a value to measures that are undefined (degenerate: zero)")
+        ways.insert(0, f"give a value to measures that are undefined ({setting('degenerate', 'zero')})")
     if policies is not None and policies.missing == "skip":
-        ways.insert(0, "score missing topics as empty rankings (missing: empty)")
+        ways.insert(0, f"score missing topics as empty rankings ({setting('missing', 'empty')})")
     return ", or ".join(ways)
 
 

@@ -35,9 +35,11 @@ def texts_of(listed: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def check_texts(path: Path) -> None:
-    """Refuse, before any work, a file that is not there."""
+    """Refuse, before any work, a file that is not there, or has nothing in it."""
     if not path.is_file():
         raise DataError(f"{path}: no such file")
+    if not path.stat().st_size:
+        raise DataError(f"{path}: expected texts, TSV (id, text) or JSONL, got an empty file")
 
 
 def _separated(path: Path, wanted: pl.Series, key: str) -> pl.DataFrame:

@@ -134,7 +134,7 @@ def stray(head: bytes, path: PurePath, layout: Layout = RUN, *, by_name: bool = 
         return None
     lines = _data_lines(head)
     if b"\0" in head:
-        return None if _is_wide(head) else "a binary file"
+        return "qrels" if _is_wide(head, QRELS) else None if _is_wide(head, RUN) else "a binary file"
     if by_name and (suffix in _SUFFIXES or _STEMS.match(base.name)):
         return _SUFFIXES.get(suffix, "a text")
     if not lines:
@@ -169,11 +169,11 @@ def _data_lines(head: bytes, most: int = _LINES) -> list[bytes]:
     return list(islice(found, most))
 
 
-def _is_wide(head: bytes) -> bool:
-    """Whether this is a run in UTF-16, which is to be refused as such."""
+def _is_wide(head: bytes, layout: Layout) -> bool:
+    """Whether this is a run, or these are qrels, in UTF-16, which is to be refused as such."""
     for encoding in ("utf-16-le", "utf-16-be"):
         line = head[: len(head) // 2 * 2].decode(encoding, "replace").lstrip("\ufeff").partition("\n")[0]
-        if is_text(line.encode("utf-8", "replace"), RUN):
+        if is_text(line.encode("utf-8", "replace"), layout):
             return True
     return False
 

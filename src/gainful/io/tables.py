@@ -296,6 +296,8 @@ def parse(read: Callable[[], T], what: str, where: str) -> T:
     """What polars reads, or its complaint in our words."""
     try:
         return read()
+    except DataError:
+        raise  # in our words already
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataError(f"{where}: cannot be read as {what}: {reason}") from None

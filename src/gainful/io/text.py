@@ -322,8 +322,8 @@ def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str, before
     first = not before  # of the lines with data
     for number, line in enumerate(data.removeprefix(b"" if before else BOM).split(b"\n"), before + 1):
         if b"\0" in line:
-            message = f"{where}:{number}: expected text, got a NUL byte (is this UTF-16, or a binary file?)"
-            return DataError(message, remedy="Write the file as text in UTF-8.")
+            got = "a NUL byte (is this UTF-16, or a binary file?): write it in UTF-8"
+            return DataError(f"{where}:{number}: expected text, got {got}", remedy="Write the file as text in UTF-8.")
         try:
             to_utf8(line, where, number - 1)
         except DataError as error:
@@ -332,7 +332,7 @@ def _first_bad_line(data: bytes, layout: Layout, where: str, reason: str, before
         if not fields or fields[0].startswith(b"#"):
             continue
         if problem := _problem(fields, layout):
-            hint = _swapped(fields, layout) if first else ""
+            hint = (_swapped(fields, layout) if first else "") or _comma(fields, layout)
             remedy = _WRITE[len(fields) == len(layout.fields)].format(" ".join(layout.fields))
             if first and _is_header(fields, layout):
                 hint, remedy = ". It looks like the names of columns", "Remove this line: TREC text has no header."
@@ -373,6 +373,11 @@ def _swapped(fields: list[bytes], layout: Layout) -> str:
         if other.what != layout.what and _problem(fields, other) is None:
             return f". It looks like {other.what}; give qrels first"
     return ""
+
+
+def _comma(fields: list[bytes], layout: Layout) -> str:
+    value = fields[layout.columns.index(layout.value)] if len(fields) == len(layout.fields) else b""
+    return ". Write a decimal point" if b"," in value and _NUMBER.fullmatch(value.replace(b",", b".")) else ""
 
 
 def shorten(line: bytes) -> str:

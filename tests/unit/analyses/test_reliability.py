@@ -132,6 +132,12 @@ class TestOddScores:
             "By score, the variance of topics came out negative"
         ]
 
+    def test_variance_that_is_zero_but_for_rounding(self):
+        """Where one run always scores 0, both mean squares are (a - b)²/4, and topics vary by their difference: 0."""
+        result = reliability([[(1 + 2 / 3) / 2, 1.0], [0.0, 0.0]])
+        assert 0.0 < abs(result["score"].raw.topic) < 1e-15
+        assert list(result.notes()) == []
+
     def test_interval_that_allows_no_lower_end(self):
         """Told apart, but not surely: the fewest topics are known, the most are not."""
         found = reliability([[0.1, 0.5, 0.3], [0.4, 0.5, 0.6], [0.3, 0.9, 0.5]])["score"]

@@ -347,7 +347,7 @@ class TestRefused:
             gf.sensitivity([[0.1, math.nan, 0.3], [0.2, 0.3, math.nan]])
         assert str(caught.value) == (
             "score: run '1' has no score for topic '2' (and 1 more), but runs are compared on the same topics: leave "
-            "out topics that some run lacks (gaps: drop)"
+            "out topics that some run lacks (gaps='drop')"
         )
 
     def test_gap_dropped(self):

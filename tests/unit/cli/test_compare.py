@@ -391,6 +391,19 @@ class TestRefused:
         status, _, err = gainful("compare", files[0], files[1])
         assert (status, err) == (1, "gainful: error: expected at least 2 runs, got 1: bm25\n")
 
+    def test_one_run_and_what_was_left_out(self, gainful, files, tmp_path):
+        broken = tmp_path / "broken.txt"
+        broken.write_text("1 Q0 a 1 nan t\n")
+        status, _, err = gainful("compare", *files[:2], files[0], broken, "--keep-going")
+        assert (status, err.splitlines()) == (
+            1,
+            [
+                "gainful: error: expected at least 2 runs, got 1: bm25",
+                f"Left out: {broken}:1: expected a finite score, got 'nan': '1 Q0 a 1 nan t'",
+                f"Left out 1 file that is no run: {files[0]} (qrels).",
+            ],
+        )
+
     @pytest.mark.parametrize("words", [("--resamples", "1.5"), ("--movers", "x"), ("--test", "z")])
     def test_usage(self, gainful, scores, words):
         assert gainful("compare", "--scores", scores, *words).status == 2

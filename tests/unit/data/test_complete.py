@@ -43,15 +43,15 @@ def test_unknown_way():
     assert str(caught.value) == "gaps: expected one of error, drop, got 'ignore'."
 
 
-DROP = "leave out topics that some run lacks (gaps: drop)"
+DROP = "leave out topics that some run lacks (gaps='drop')"
 
 
 @pytest.mark.parametrize(
     ("policies", "remedy"),
     [
-        ({"missing": "skip"}, "score missing topics as empty rankings (missing: empty), or " + DROP),
-        ({"degenerate": "skip"}, "give a value to measures that are undefined (degenerate: zero), or " + DROP),
-        ({"degenerate": "nan"}, "give a value to measures that are undefined (degenerate: zero), or " + DROP),
+        ({"missing": "skip"}, "score missing topics as empty rankings (missing='empty'), or " + DROP),
+        ({"degenerate": "skip"}, "give a value to measures that are undefined (degenerate='zero'), or " + DROP),
+        ({"degenerate": "nan"}, "give a value to measures that are undefined (degenerate='zero'), or " + DROP),
     ],
 )
 def test_what_to_do_about_gaps_that_policies_left(policies, remedy):

@@ -307,7 +307,7 @@ def test_a_binary_file_is_refused_before_all_of_it_is_in_memory(folder: Path, re
     with pytest.MonkeyPatch.context() as patch, chunks_of(100):
         read = chunks._blocks
         patch.setattr(chunks, "_blocks", lambda *args: (taken.append(1) or block for block in read(*args)))
-        with refused("r.txt:2: expected text, got a NUL byte (is this UTF-16, or a binary file?)"):
+        with refused("r.txt:2: expected text, got a NUL byte (is this UTF-16, or a binary file?): write it in UTF-8"):
             evaluate(QRELS, "r.txt")
     assert len(taken) < 10
 

@@ -341,13 +341,19 @@ def test_files_without_data(folder: Path, refused, content: bytes) -> None:
 @pytest.mark.parametrize("content", [RUN_TEXT + b"1 Q0 a\0b 1 2 t\n", RUN_TEXT + b"\0\n", RUN_TEXT + b"1\0 Q0"])
 def test_nul_bytes(folder: Path, refused, content: bytes) -> None:
     (folder / "r.txt").write_bytes(content)
-    with refused("r.txt:4: expected text, got a NUL byte (is this UTF-16, or a binary file?)"):
+    with refused("r.txt:4: expected text, got a NUL byte (is this UTF-16, or a binary file?): write it in UTF-8"):
+        read_run("r.txt")
+
+
+def test_decimal_comma(folder: Path, refused) -> None:
+    (folder / "r.txt").write_bytes(RUN_TEXT + b"1 Q0 z 1 2,5 t\n")
+    with refused("r.txt:4: expected a number as score, got '2,5': '1 Q0 z 1 2,5 t'. Write a decimal point"):
         read_run("r.txt")
 
 
 def test_utf_16(folder: Path, refused) -> None:
     (folder / "r.txt").write_text(RUN_TEXT.decode(), encoding="utf-16")
-    with refused("r.txt:1: expected text, got a NUL byte (is this UTF-16, or a binary file?)"):
+    with refused("r.txt:1: expected text, got a NUL byte (is this UTF-16, or a binary file?): write it in UTF-8"):
         read_run("r.txt")
 
 

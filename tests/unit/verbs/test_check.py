@@ -70,6 +70,13 @@ def test_unreadable(folder, name):
     assert str(caught.value) == one.text
 
 
+def test_judgments_in_utf_16(folder):
+    (folder / "qrels.txt").write_text(QRELS, encoding="utf-16")
+    found = gf.check(["qrels.txt", "runs/good"])
+    assert [(file.kind, file.status) for file in found.files] == [("qrels", "1 error"), ("run", "ok")]
+    assert found.files[0].findings[0].text.startswith("qrels.txt:1: expected text, got a NUL byte")
+
+
 def test_duplicates_and_their_lines(folder):
     twice = [*lines()[:3], "# a comment", lines()[2], *lines()[3:]]
     one = findings("x", twice, folder)["error", "duplicate"]

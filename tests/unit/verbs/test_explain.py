@@ -270,6 +270,8 @@ class TestShape:
         assert why.score == 0.0
         assert why.steps["doc_id"].to_list() == [None]
         assert why.lost["rank"].to_list() == [None]
+        (note,) = why.notes()
+        assert note.text == "Run 'run' returns nothing for topic 'q': this is the score of an empty ranking."
 
     def test_pool_without_labels(self):
         frame = pl.DataFrame(

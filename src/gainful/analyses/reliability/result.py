@@ -19,6 +19,8 @@ from gainful.tables import Table
 
 Coefficient = Literal["phi", "erho2"]
 _COEFFICIENTS: tuple[Coefficient, ...] = ("erho2", "phi")
+# What rounding can make of a variance that is 0, relative to the mean squares.
+_ROUNDING = 1e-12
 # What columns with one number for runs, topics and the rest are called, and where it is found.
 _PARTS = {"ms": "mean_squares", "raw": "raw", "variance": "variances", "share": "shares"}
 _TITLES = {"phi": "Φ: reliability of scores", "erho2": "Eρ²: reliability of the order of runs"}
@@ -116,7 +118,7 @@ class MeasureReliability:
     def notes(self) -> Iterator[Note]:
         """What one should know about the numbers."""
         for name, raw in (("runs", self.raw.run), ("topics", self.raw.topic)):
-            if raw < 0:
+            if raw < -_ROUNDING * max(self.mean_squares.run, self.mean_squares.topic):
                 yield Note(
                     "clipped-variance",
                     self.measure,

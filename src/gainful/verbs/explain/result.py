@@ -109,6 +109,9 @@ class Explanation(Result):
 
     def _notes(self) -> tuple[Note, ...]:
         notes = []
+        if not self.steps["doc_id"].count():
+            text = f"Run {self.run!r} returns nothing for topic {self.topic!r}: this is the score of an empty ranking."
+            notes.append(Note("missing-topic", self.topic, text))
         if self.steps.height > _MOST_RANKS:
             text = f"Ranks that gain nothing are left out of the table; CSV and JSON have all {self.steps.height}."
             notes.append(Note("ranks-left-out", self.topic, text))
