@@ -77,6 +77,11 @@ def test_judgments_in_utf_16(folder):
     assert found.files[0].findings[0].text.startswith("qrels.txt:1: expected text, got a NUL byte")
 
 
+def test_judgments_after_the_runs(folder):
+    found = gf.check(["runs/good", "qrels.txt"])
+    assert [(file.kind, file.what) for file in found.files] == [("run", ""), ("no run", "qrels; give judgments first")]
+
+
 def test_duplicates_and_their_lines(folder):
     twice = [*lines()[:3], "# a comment", lines()[2], *lines()[3:]]
     one = findings("x", twice, folder)["error", "duplicate"]

@@ -135,7 +135,8 @@ def _check_entry(entry: Entry, judged: Qrels | None, limits: Limits, seen: _Seen
         found = entry.read(raw=False)
         for run in found:
             if isinstance(run, UnreadRun):
-                yield FileCheck(file=file, run=None, kind="no run", what=run.reason)
+                first = "; give judgments first" if run.reason == "qrels" and judged is None else ""
+                yield FileCheck(file=file, run=None, kind="no run", what=f"{run.reason}{first}")
             else:
                 yield _check_run(run, entry, file, judged, limits, seen)
     except DataError as error:
