@@ -263,10 +263,16 @@ class TestVerdict:
         assert strict.tables()[0].cells()[0][-1] == ""
 
     def test_baseline(self):
-        found = compare(table(AP=leading(0, 1, 1)), baseline="c")
+        scores = leading(0, 1, 1)
+        means = scores.mean(axis=1)
+        found = compare(table(AP=scores), baseline="c")
+        most = f"{'ab'[means[:2].argmax()]} most: {means[:2].max():.3f} against"
         assert found.verdict().startswith(
-            "In AP, 2 of 3 runs are significantly better than the baseline c, and 1 significantly worse. Significance"
+            f"In AP, 2 of 3 runs are significantly better than the baseline c ({most} {means[2]:.3f}), and 1 "
+            "significantly worse. Significance"
         )
+        last = compare(table(AP=scores), baseline="d")
+        assert f"than the baseline d ({most} {means[3]:.3f}), and none significantly worse. " in last.verdict()
         none = compare(table(AP=leading(0, 1, 1)), baseline="c", alpha=1e-300)
         assert none.verdict().startswith("In AP, none of 3 runs is significantly better or worse than the baseline c. ")
         two = compare(table(AP=leading(1)), baseline="a")

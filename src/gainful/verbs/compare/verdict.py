@@ -130,9 +130,13 @@ def _against_baseline(found: Comparison, one: Contrasts) -> str:
     if not better and not worse:
         none = f"none of {len(found.systems) - 1} runs is significantly {up} or {down}"
         return f"In {one.measure}, {none} than the baseline {found.baseline}."
+    best = ""
+    if better:
+        first = next(run for run in one.order().tolist() if one.better()[run, at])
+        best = f" ({found.systems[first]} most: {one.mean[first]:z.3f} against {one.mean[at]:z.3f})"
     return (
         f"In {one.measure}, {better} of {len(found.systems) - 1} runs {are} significantly {up} than the baseline "
-        f"{found.baseline}, and {worse} significantly {down}."
+        f"{found.baseline}{best}, and {worse or 'none'} significantly {down}."
     )
 
 
