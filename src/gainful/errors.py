@@ -98,11 +98,12 @@ def did_you_mean(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str
 
 
 def closest(wrong: str, known: Iterable[str], *, alike: float = 0.6) -> str | None:
-    """The known spelling most like a wrong one; None if none is that much alike."""
+    """The known spelling most like a wrong one, with the same letters if there is one; None if none is alike."""
     from difflib import get_close_matches  # not above: only those who err wait for it
 
     folded = {name.casefold(): name for name in reversed(list(known))}
-    found = get_close_matches(wrong.casefold(), list(folded), n=1, cutoff=alike)
+    found = get_close_matches(wrong.casefold(), list(folded), cutoff=alike)
+    found.sort(key=lambda name: sorted(name) != sorted(wrong.casefold()))
     return folded[found[0]] if found else None
 
 

@@ -130,6 +130,8 @@ def needed_columns(names: Sequence[str], layout: Layout, where: str) -> dict[str
         got = f"{len(names)} {_UNNAMED}"
     message = f"{where}: expected columns {wanted}, got {got}"
     others = {name.strip().lower() for name in names}
+    if {"measure", "score"} <= others:
+        raise DataError(f"{message}. It looks like a table of scores, which takes the place of judgments and runs")
     if layout.judged and others & {*SPELLINGS["score"], *SPELLINGS["rank"]}:
         raise DataError(f"{message}. It looks like a run; give qrels first")
     if not layout.judged and others & {*SPELLINGS["relevance"]}:

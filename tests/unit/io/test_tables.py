@@ -211,6 +211,15 @@ def test_a_run_column_with_one_name(folder: Path) -> None:
             "expected columns query_id, doc_id, relevance, got qid, docno, score. "
             "It looks like a run; give qrels first",
         ),
+        *(
+            (
+                "run,measure,qid,score",
+                read,
+                f"expected columns query_id, doc_id, {value}, got run, measure, qid, score. "
+                "It looks like a table of scores, which takes the place of judgments and runs",
+            )
+            for read, value in ((read_qrels, "relevance"), (read_run, "score"))
+        ),
         (
             "qid,docno,rank",
             read_qrels,
