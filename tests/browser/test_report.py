@@ -144,6 +144,11 @@ class TestLeaderboard:
         page = look(page_file)
         page.select_option("#choose-measure", "Forbidden@3")
         assert leaders(page)[-1] == "spammy"  # lower is better
+        first = page.locator("#leaderboard tbody tr").first.locator("td")
+        tones = first.evaluate_all("(all) => all.map((one) => [one.className, getComputedStyle(one).backgroundColor])")
+        alone = [tone for name, tone in tones if name == "current"]  # in a colour of its own
+        assert len(alone) == 1
+        assert [tone for _, tone in tones].count(alone[0]) == 1
         assert rows(page)[-1] == "spammy"
 
     def test_finds_the_best_and_the_ticked(self, look, page_file):
