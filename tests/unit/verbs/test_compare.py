@@ -301,6 +301,8 @@ class TestRefused:
         found = compare(Y)
         with pytest.raises(DataError, match=r"^run: expected one of the runs 1, 2, 3, 4, got 'x'\.$"):
             found.movers("x", "1")
+        with pytest.raises(DataError, match=r"^baseline: expected one of the runs 1, 2, 3, 4, 5, …, got 'x'\.$"):
+            compare(np.arange(18.0).reshape(6, 3), baseline="x")
         with pytest.raises(DataError, match=r"^against: expected one of the runs 1, 2, 3, 4, got 'x'\.$"):
             found.movers("1", "x")
         with pytest.raises(DataError, match=r"^no measure 'scores'; there are: score\. Did you mean 'score'\?$"):

@@ -79,7 +79,7 @@ class TestGroups:
         assert "macro" not in str(compare(Y).settings)
 
     def test_refused(self):
-        with pytest.raises(GainfulError, match=r"^macro: expected groups of topics with it$"):
+        with pytest.raises(GainfulError, match=r"^macro: expected groups of topics with it: groups$"):
             compare(Y, macro=True)
         with pytest.raises(GainfulError, match=r"^macro: expected a test of means with it, got wilcoxon"):
             compare(Y, macro=True, groups=GROUPS, test="wilcoxon")

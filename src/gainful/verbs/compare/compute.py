@@ -52,7 +52,7 @@ def check(asked: Mapping[str, Any]) -> None:
     if within_margin is not None and not 0.0 < within_margin < np.inf:
         raise GainfulError(f"equivalence: expected a number above 0, got {within_margin}")
     if asked["macro"] and asked["groups"] is None:
-        raise GainfulError(f"{setting('macro')}: expected groups of topics with it")
+        raise GainfulError(f"{setting('macro')}: expected groups of topics with it: {setting('groups')}")
     if asked["macro"] and asked["test"] == "wilcoxon":
         raise GainfulError(
             f"{setting('macro')}: expected a test of means with it, got wilcoxon, which ranks all topics together"

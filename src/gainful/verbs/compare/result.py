@@ -289,7 +289,7 @@ def place_of(run: str, systems: tuple[str, ...], what: str) -> int:
     if not isinstance(run, str):
         raise DataError(f"{what}: expected the name of a run, such as {systems[0]!r}, got {run!r}")
     if run not in systems:
-        raise DataError(
-            f"{what}: expected one of the runs {', '.join(systems)}, got {run!r}.{did_you_mean(run, systems)}"
-        )
+        from gainful.data.align import some  # not above: a table of scores needs no join
+
+        raise DataError(f"{what}: expected one of the runs {some(systems)}, got {run!r}.{did_you_mean(run, systems)}")
     return systems.index(run)
