@@ -120,7 +120,7 @@ def _unknown(error: UnknownOptionError) -> str:
     """With the option that was meant; cyclopts compares the dashes, too, and finds much alike."""
     wrong = _word(error).partition("=")[0]
     known = [name[2:] for argument in error.argument_collection for name in argument.names if name.startswith("--")]
-    meant = closest(wrong[2:], known, alike=0.7)
+    meant = closest(wrong[2:], [*known, "help"], alike=0.7)
     if wrong in _TOPICS and "topics" not in known:
         return f"Unknown option: {wrong}. 'gainful evaluate --per-topic' shows every topic, 'gainful explain' one."
     return f"Unknown option: {wrong}." + ("" if meant is None else f" Did you mean --{meant}?")

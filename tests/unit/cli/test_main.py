@@ -141,6 +141,7 @@ USAGE = {
     "report q r -o x --engine dask": "Unknown option: --engine. Try 'gainful report --help'.",
     "compare q r --basline=r": "Unknown option: --basline. Did you mean --baseline? Try 'gainful compare --help'.",
     "compare q r --tets t": "Unknown option: --tets. Did you mean --test? Try 'gainful compare --help'.",
+    "compare q r --hlep": "Unknown option: --hlep. Did you mean --help? Try 'gainful compare --help'.",
     "simulate f --topics many": "Invalid value for --topics: expected a whole number, got 'many'. "
     "Try 'gainful simulate --help'.",
 }
