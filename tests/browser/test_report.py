@@ -6,6 +6,7 @@ from base64 import b64encode
 from math import log2
 from time import monotonic
 
+import numpy as np
 import pytest
 from scipy.stats import sem, t, ttest_rel
 
@@ -814,3 +815,33 @@ def test_a_baseline_has_a_table(look, tmp_path):
     late = list(LATE.values())
     assert line[1] == f"{1 - sum(late) / 4:.4f}"
     assert line[8] == f"{ttest_rel([1.0] * 4, late).pvalue:.4f}"
+
+
+def test_colours_against_a_baseline(look, tmp_path):
+    """Blue is what the sentence counts: shown to be better than the baseline, which is in the picture though last."""
+    made = gf.simulate(systems=12, contributors=12, topics=40, depth=30, pool_depth=10, seed=3)
+    scores = gf.evaluate(made.qrels, made.runs, "nDCG@10")["nDCG@10"]
+    order = np.argsort(-scores.values.mean(axis=1)).tolist()
+    last, others = order[-1], order[:-1]
+    ps = {run: ttest_rel(scores.values[run], scores.values[last]).pvalue for run in others}
+    better, number = set(), len(ps)
+    for step, run in enumerate(sorted(ps, key=ps.get)):  # Holm's correction
+        if ps[run] * (number - step) >= 0.05:
+            break
+        better.add(run)
+    assert 0 < len(better) < number
+    path = tmp_path / "baseline.html"
+    metadata = {name: {"team": name[:6], "type": "automatic"} for name in scores.systems}
+    name = scores.systems[last]
+    gf.report(made.qrels, made.runs, "nDCG@10", baseline=name, metadata=metadata, trials=1).save(path)
+    page = look(path, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    lines = page.locator(".top-runs .line:has(.range)")
+    shown = dict(zip(lines.locator(".id").all_inner_texts(), lines.locator(".range").all(), strict=True))
+    assert list(shown) == [*(scores.systems[run] for run in order[:10]), name]
+    blue = {run for run, picture in shown.items() if "behind" not in picture.get_attribute("class")}
+    assert blue == {scores.systems[run] for run in better} & set(shown)
+    assert page.locator(".top-runs .hint").inner_text().startswith("significantly better than the baseline")
+    heads = page.locator("#leaderboard th").all_inner_texts()
+    assert any(head.startswith("team") for head in heads)
+    assert not any(head.startswith("type") for head in heads)  # the same for all

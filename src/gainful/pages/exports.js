@@ -7,12 +7,12 @@ function download(name, data, type) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-const fileName = (text) =>
-  text
-    .replace(/[^\p{L}\p{N}.@=+-]+/gu, "-")
-    .replace(/^[-.]+|-+$/g, "")
-    .slice(0, 60)
-    .toLowerCase() || "table";
+// Not cut within a word.
+const fileName = (text) => {
+  const whole = text.replace(/[^\p{L}\p{N}.@+-]+/gu, "-").replace(/-{2,}/g, "-").replace(/^[-.]+|-+$/g, "");
+  const name = whole.length > 60 ? whole.slice(0, 61).replace(/-[^-]*$/, "").slice(0, 60) : whole;
+  return name.toLowerCase() || "table";
+};
 
 // Spreadsheets take a cell that begins like this for a formula.
 const inert = (text) => (/^[=+@\t\r-]/.test(text) ? `'${text}` : text);

@@ -29,6 +29,9 @@ function labelBars() {
   return h("span", { class: "labels", role: "img", title: `judgments by label: ${text}`, "aria-label": `Judgments by label: ${text}` }, bars);
 }
 
+// A name with a hyphen goes to the next line as one, unless it is longer than a line.
+const unhyphenated = (text) => text.split(/(\s+)/).map((word) => (word.includes("-") ? h("span", {}, word) : word));
+
 function verdict() {
   const of = compared(state.measure);
   const untested = contents.comparison.absent;
@@ -36,7 +39,7 @@ function verdict() {
   return h(
     "div",
     { class: "verdict-large" },
-    h("p", { class: "lead", "aria-live": "polite" }, isolated(large)),
+    h("p", { class: "lead", "aria-live": "polite" }, unhyphenated(isolated(large))),
     small && h("p", { class: "quiet" }, isolated(small)),
     contents.notes.length > 0 &&
       h(
@@ -50,17 +53,23 @@ function verdict() {
 function topPlot() {
   const order = bestFirst(means(state.measure), sign(state.measure)).slice(0, TOP);
   const of = compared(state.measure);
-  const known = order.filter((system) => means(state.measure)[system] !== null);
+  const base = contents.systems.indexOf(contents.comparison.baseline);
+  const below = base >= 0 && !order.includes(base);
+  const known = [...order, ...(below ? [base] : [])].filter((system) => means(state.measure)[system] !== null);
   if (!known.length) return null;
   const axis = axisOf(...endsOf(state.measure, known));
   const more = contents.systems.length - order.length;
+  const [leading, others] =
+    base < 0
+      ? ["may be best: no other run is shown to be better ", "another is"]
+      : ["significantly better than the baseline ", "not shown to be"];
   return h(
     "div",
     { class: "top-runs", role: "figure", "aria-label": "The first runs" },
     h(
       "p",
       { class: "title" },
-      `${more > 0 ? `The first ${order.length} runs by ` : ""}${brief(state.measure)}${of ? `, ${percentText(contents.settings.confidence)} intervals` : ""}`,
+      `${more > 0 ? `The first ${order.length} runs${below ? " and the baseline" : ""} by ` : ""}${brief(state.measure)}${of ? `, ${percentText(contents.settings.confidence)} intervals` : ""}`,
     ),
     h(
       "div",
@@ -76,10 +85,7 @@ function topPlot() {
       ),
       h("div", { class: "line" }, h("span"), axis.labels, h("span")),
     ),
-    of &&
-      contents.comparison.baseline === null &&
-      contents.systems.length > 2 &&
-      h("p", { class: "hint" }, h("i", { class: "dot" }), "may be best: no other run is shown to be better ", h("i", { class: "dot behind" }), "another is"),
+    of && contents.systems.length > 2 && h("p", { class: "hint" }, h("i", { class: "dot" }), leading, h("i", { class: "dot behind" }), others),
   );
 }
 

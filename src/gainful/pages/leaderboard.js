@@ -35,6 +35,14 @@ function endsOf(name, systems) {
   return [Math.min(...known(lows)), Math.max(...known(highs))];
 }
 
+// Whether another run is shown to be better; in a comparison with a baseline, whether it is not shown to be better than that.
+function isBehind(name, system) {
+  const { baseline } = contents.comparison;
+  if (baseline === null) return compared(name).place_low[system] > 1;
+  const found = pair(name, system, contents.systems.indexOf(baseline));
+  return !found || !found.significant || found.direction <= 0;
+}
+
 function range(name, system, axis) {
   const of = compared(name);
   const mean = of ? of.mean[system] : means(name)[system];
@@ -48,11 +56,14 @@ function range(name, system, axis) {
   const dot = h("b");
   dot.style.left = `${axis.share(mean)}%`;
   const text = of ? `${number(mean)} (${number(low)} to ${number(high)})` : number(mean);
-  const behind = of && of.place_low[system] > 1 ? " behind" : "";
+  const behind = of && isBehind(name, system) ? " behind" : "";
   const box = h("div", { class: `range${behind}`, role: "img", "aria-label": text, title: text }, line, dot);
   box.style.background = axis.lines;
   return box;
 }
+
+// What is the same for all runs only takes room.
+const tells = ([, known]) => known.length < 2 || new Set(known).size > 1;
 
 const placesOf = (of, system) =>
   of.place_low[system] === of.place_high[system]
@@ -127,7 +138,7 @@ function boardColumns(current, placed, axis) {
       key: (system) => contents.systems[system],
       cell: (system) => contents.systems[system],
     },
-    ...Object.entries(contents.metadata).map(([name, known]) => ({
+    ...Object.entries(contents.metadata).filter(tells).map(([name, known]) => ({
       name,
       aside: true,
       kind: "text",

@@ -16,7 +16,7 @@ function section(id, title, lead, ...children) {
 function analysis(each, charts) {
   const tables = each.tables.map((table, at) => [
     framed(table, table.title || `Numbers${at ? `, ${at + 1}` : ""}: ${each.title}`),
-    tableExports(table.title || each.title, () => table),
+    tableExports(table.title || `${each.title}${at ? ` ${at + 1}` : ""}`, () => table),
   ]);
   const about = [
     h("h2", { id: `${each.id}-title` }, each.title),

@@ -46,7 +46,8 @@ def with_texts(why: dict[str, Any], given: Inputs) -> dict[str, Any]:
     }
     length = max(LEAST_OF_ONE, min(MOST_OF_ONE, MOST_OF_ALL // max(1, len(found))))
     held = list(found)[: MOST_OF_ALL // length]
-    said = f"This page has the first {length} characters of {len(held):,} of the {len(ids):,} documents that it shows"
+    number = f"{len(held):,} of the {len(ids):,}" if len(held) < len(ids) else f"all {len(ids):,}"
+    said = f"This page has the first {length} characters of {number} documents that it shows"
     without = len(ids) - len(found)
     reasons = [f"{without:,} have no text"] if without else []
     reasons += [f"{len(found) - len(held):,} would make it too large"] if len(held) < len(found) else []
