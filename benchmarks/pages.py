@@ -22,7 +22,7 @@ SIZES |= {"10 × 2,000": (10, 2000), "10 × 5,000": (10, 5000)}
 MEASURES = ("nDCG@10", "AP", "Forbidden@10")
 DEPTH = 100
 REPEAT = 2
-# The page of 0.1.0, measured in the same way: size, the slowest choice, light or dark, the first topic.
+# The page before it was made for large collections, noted once: size, the slowest choice, light or dark, a topic.
 BEFORE = {
     "2 × 1": "1.0 MB; 7, 52, –",
     "12 × 50": "1.7 MB; 42, 361, 122",
@@ -108,7 +108,7 @@ def main(folder: Path) -> None:
     """Print the table."""
     names = [*FIELDS, *CLICKS]
     print(f"{DEPTH} documents per run and topic; {', '.join(MEASURES)}; interactions in ms.\n")
-    heads = ["runs × topics", "made", "size", "first paint", *names, "0.1.0: size; slowest choice, dark, open a topic"]
+    heads = ["runs × topics", "made", "size", "first paint", *names, "before: size; slowest choice, dark, open a topic"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     with sync_playwright() as driver:
         chromium = shutil.which("chromium")
