@@ -24,8 +24,10 @@ class ReportOptions(PolicyOptions, RunOptions, total=False):
         word headers for what the runs say of themselves (ir_metadata). In Python also a mapping.
     title
         What stands at the top of the page; how many runs and topics there are by default.
-    author, date
-        Who made the page, and when, as it is to be shown.
+    author
+        Who made the page, as it is to be shown.
+    date
+        When it was made, as it is to be shown.
     queries
         Texts of the topics: TSV (topic, text) or JSONL.
     docs

@@ -261,7 +261,12 @@ class TestSample:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ({"strata": (10,)}, "strata: expected as many depths, ascending, as rates, got 10 with none"),
+            ({"strata": (10,)}, "strata: expected rates beside it, a number for each, got none"),
+            ({"rates": (1,)}, "rates: expected strata beside it, a number for each, got none"),
+            (
+                {"strata": (10,), "rates": (1, 0.5)},
+                "strata: expected as many depths, ascending, as rates, got 10",
+            ),
             ({"strata": (20, 10), "rates": (1, 0.5)}, "strata: expected as many depths, ascending, as rates"),
             ({"strata": (10,), "rates": (1.5,)}, "rates: expected shares above 0 and at most 1, got 1.5"),
             ({"strata": (10,), "rates": (1,), "more": 3}, "more: expected either this or strata and rates, got both"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gainful import _polars as pl
-from gainful.errors import GainfulError, check_cutoffs, check_numbers
+from gainful.errors import GainfulError, check_cutoffs, check_numbers, setting
 from gainful.stats.resample import generator
 
 # With one document of a stratum judged, no pair of its documents could ever be seen.
@@ -21,15 +21,20 @@ def check_strata(strata: Sequence[int], rates: Sequence[float], more: int | None
     if not len(strata) and not len(rates):
         return
     if more is not None:
-        raise GainfulError("more: expected either this or strata and rates, got both")
-    bounds = check_cutoffs("strata", strata)
-    given = check_numbers("rates", rates, "1, 0.1")
-    if len(bounds) != len(given) or list(bounds) != list(strata):
         raise GainfulError(
-            f"strata: expected as many depths, ascending, as rates, got {', '.join(f'{b:g}' for b in strata)} with "
-            f"{', '.join(f'{rate:g}' for rate in given) or 'none'}"
+            f"{setting('more')}: expected either this or {setting('strata')} and {setting('rates')}, got both"
         )
-    for rate in given:
+    given, lacking = ("rates", "strata") if len(rates) else ("strata", "rates")
+    if not len(strata) or not len(rates):
+        raise GainfulError(f"{setting(given)}: expected {setting(lacking)} beside it, a number for each, got none")
+    bounds = check_cutoffs("strata", strata)
+    shares = check_numbers("rates", rates, "1, 0.1")
+    if len(bounds) != len(shares) or list(bounds) != list(strata):
+        raise GainfulError(
+            f"{setting('strata')}: expected as many depths, ascending, as {setting('rates')}, got "
+            f"{', '.join(f'{b:g}' for b in strata)} with {', '.join(f'{rate:g}' for rate in shares)}"
+        )
+    for rate in shares:
         if not 0.0 < rate <= 1.0:
             raise GainfulError(f"rates: expected shares above 0 and at most 1, got {rate:g}")
 
