@@ -81,18 +81,31 @@ def certainty(found: Comparison, one: Contrasts) -> str:
     """What is behind the headline: the means, the tests, and how often the leader is best on resampled topics."""
     said = next(sentences(replace(found, contrasts=(one,))))
     shown = [] if said == headline(found, one) else [said]
-    if found.baseline is None and len(found.systems) > 2 and one.higher != "neither":
-        at = int(one.order()[0])
-        shown.append(f"{found.systems[at]} is best on {100 * one.best[at]:.0f}% of resampled sets of topics.")
-    return " ".join([*shown, f"Significance is by {_how(found)}."])
+    test = f"Significance is by {_how(found)}."
+    if found.baseline is not None or len(found.systems) == 2 or one.higher == "neither":
+        return " ".join([*shown, test])
+    at = int(one.order()[0])
+    shown += [f"{found.systems[at]} is best on {100 * one.best[at]:.0f}% of resampled sets of topics.", test]
+    if not one.may_be_best().all():
+        less = f", which takes less than to differ among {found.family()} pairs" if _is_corrected(found) else ""
+        shown.append(f"Who may be best is by intervals of places ({_level(found)} for each run by itself){less}.")
+    return " ".join(shown)
+
+
+def _is_corrected(found: Comparison) -> bool:
+    return found.settings["correction"] in _CORRECTIONS and found.family() > 1
+
+
+def _level(found: Comparison) -> str:
+    return f"{100 * found.settings['confidence']:.6g}% confidence"
 
 
 def _how(found: Comparison) -> str:
-    correction = _CORRECTIONS.get(found.settings["correction"])
     how = f"{_TESTS[found.settings['test']]}, p < {found.settings['alpha']:g}"
-    if correction is None or found.family() == 1:
+    if not _is_corrected(found):
         return how
-    return f"{how} after {correction}'s correction for the {found.family()} pairs per measure"
+    name = _CORRECTIONS[found.settings["correction"]]
+    return f"{how} after {name}'s correction for the {found.family()} pairs per measure"
 
 
 def _lead(found: Comparison, one: Contrasts) -> str:
@@ -195,7 +208,7 @@ def notes(found: Comparison) -> Iterator[Note]:
         yield Note("no-direction", listed(neutral), text)
     if found.baseline is None and len(found.systems) > 2:
         text = (
-            f"Places are intervals, at {100 * found.settings['confidence']:.6g}% confidence for each run by itself. A "
+            f"Places are intervals, at {_level(found)} for each run by itself. A "
             "run whose place begins with 1 may be best: no other is shown to be better."
         )
         if len(found.systems) > MOST_LETTERS and found.settings["correction"] != "none":
