@@ -242,6 +242,11 @@ def plural(number_of: int, thing: str) -> str:
     return f"{number_of} {thing}" + ("" if number_of == 1 else "s")
 
 
+def some(names: Sequence[str], most: int = 5) -> str:
+    """'a, b', or 'a, b, c, d, e, …'."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
 def listed(names: Sequence[str], most: int | None = None) -> str:
     """'a', 'a and b', 'a, b and c'; 'a, b and 4 others' if no more than so many are to be named."""
     rest = [] if most is None or len(names) <= most else [plural(len(names) - most, "other")]

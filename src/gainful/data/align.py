@@ -21,7 +21,7 @@ from gainful.data.qrels import Qrels, RawQrels
 from gainful.data.rankings import BoolArray, IntArray, ListedDocuments, Names, Rankings
 from gainful.data.run import LargeRun, RawRun, Run, UnreadRun, check_name
 from gainful.errors import DataError, DuplicateError, PolicyError, mention_keep_going, setting
-from gainful.results import Note, listed
+from gainful.results import Note, listed, some
 
 # Pieces of a large run that are joined at the same time, at most.
 _AHEAD = min(os.cpu_count() or 1, 8)
@@ -270,8 +270,3 @@ def stray_notes(strays: Sequence[tuple[str, str]]) -> list[Note]:
     named = [f"{source} ({what})" for source, what in strays]
     files = "1 file that is no run" if len(strays) == 1 else f"{len(strays)} files that are no runs"
     return [Note("no-run", strays[0][0], f"Left out {files}: {listed(named, _MOST_STRAYS)}.")]
-
-
-def some(names: Sequence[str], most: int = 5) -> str:
-    """'a, b', or 'a, b, c, d, e, …'."""
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

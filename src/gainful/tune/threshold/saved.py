@@ -7,12 +7,11 @@ import os
 from typing import get_args
 
 from gainful import _polars as pl
-from gainful.data.align import some
 from gainful.data.policies import Duplicates
 from gainful.data.run import Run
 from gainful.errors import DataError, DuplicateError, GainfulError, setting
 from gainful.measures.grammar import read_json, shortened
-from gainful.results import Note, warn
+from gainful.results import Note, some, warn
 from gainful.tune.threshold.result import KIND, Threshold
 
 

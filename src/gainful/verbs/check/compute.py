@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gainful import _polars as pl
-from gainful.data.align import align, some
+from gainful.data.align import align
 from gainful.data.notes import notes_of, signs_of
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
@@ -23,7 +23,7 @@ from gainful.io.read import Entry, entries_of, read_qrels
 from gainful.io.sources import Selection
 from gainful.io.strays import stray
 from gainful.progress import track
-from gainful.results import percent, plural
+from gainful.results import percent, plural, some
 from gainful.verbs.check.fields import Fields, byte_findings, fields_of, rank_findings, tag_findings
 from gainful.verbs.check.qrels import check_qrels
 from gainful.verbs.check.result import FileCheck, Finding
@@ -155,7 +155,7 @@ def _check_run(
         findings.append(Finding(level="error", code="same-name", text=text, remedy="Rename one of them."))
     seen.names.setdefault(whole.name, file)
     twin = seen.contents.setdefault(_hash(frame), whole.name)
-    if twin != whole.name:
+    if twin != whole.name and frame.height:
         text = f"The same topics, documents and scores as in run {twin!r}."
         remedy = "Ask whether it was sent in twice, or in place of another run."
         findings.append(Finding(level="warning", code="same-content", text=text, remedy=remedy))

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gainful import _polars as pl
-from gainful.data.align import some
 from gainful.io.archives import Member
 from gainful.io.files import load, unpacked
 from gainful.io.read import Entry
 from gainful.io.text import LARGE, RUN, read_fields, shorten
-from gainful.results import plural
+from gainful.results import plural, some
 from gainful.verbs.check.result import Finding
 
 # Larger files are not read a second time for what scores do not depend on.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gainful import _polars as pl
-from gainful.data.align import some
 from gainful.data.qrels import Qrels
-from gainful.results import plural
+from gainful.results import plural, some
 from gainful.verbs.check.result import FileCheck, Finding
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gainful import _polars as pl
 from gainful.data.metadata import by_field
 from gainful.errors import DataError, GainfulError, did_you_mean, setting
-from gainful.results import Chart, Note, Result, Settings, listed, of_measure
+from gainful.results import Chart, Note, Result, Settings, listed, of_measure, some
 from gainful.stats.paired import CLOSE, rounding
 from gainful.stats.resample import FloatArray
 from gainful.tables import Table, printable
@@ -289,7 +289,5 @@ def place_of(run: str, systems: tuple[str, ...], what: str) -> int:
     if not isinstance(run, str):
         raise DataError(f"{what}: expected the name of a run, such as {systems[0]!r}, got {run!r}")
     if run not in systems:
-        from gainful.data.align import some  # not above: a table of scores needs no join
-
         raise DataError(f"{what}: expected one of the runs {some(systems)}, got {run!r}.{did_you_mean(run, systems)}")
     return systems.index(run)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from gainful import _polars as pl
-from gainful.data.align import align, some
+from gainful.data.align import align
 from gainful.data.qrels import Qrels
 from gainful.data.rankings import FloatArray, IntArray, Rankings
 from gainful.data.run import Run
@@ -17,6 +17,7 @@ from gainful.errors import DataError, PolicyError, did_you_mean, setting
 from gainful.io.read import read_qrels
 from gainful.measures import Measure
 from gainful.measures.contributions import Contributions, by_rank
+from gainful.results import some
 from gainful.verbs.explain import ExplainOptions
 from gainful.verbs.source import Options, check_columns, one_run, policies_of, rankings_of, selected
 
