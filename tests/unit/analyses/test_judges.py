@@ -284,12 +284,6 @@ class TestInput:
         with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
             gf.judges(GOOD, *others)
 
-    def test_a_run_among_the_judges(self, tmp_path):
-        (tmp_path / "run.txt").write_text("1 Q0 a 1 2.5 r\n")
-        with pytest.raises(DataError) as caught:
-            gf.judges(GOOD, tmp_path / "run.txt")
-        assert caught.value.__notes__[-1].endswith("the judgments of one judge; runs are given as runs.")
-
     def test_judged_twice(self):
         twice = pl.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "a"], "relevance": [1, 0]})
         with pytest.raises(DuplicateError, match="document 'a' is judged twice for topic '1'"):

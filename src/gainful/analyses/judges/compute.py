@@ -13,7 +13,7 @@ from gainful.analyses.judges.labels import agreements, ratings_of
 from gainful.analyses.judges.result import Judges
 from gainful.data.complete import complete_matrices, gap_notes
 from gainful.data.qrels import Qrels
-from gainful.errors import DataError, setting
+from gainful.errors import DataError
 from gainful.io.objects import is_one_run
 from gainful.io.read import read_qrels
 from gainful.io.sources import file_name
@@ -38,11 +38,7 @@ def computed(
     named = [pair for source in sources for pair in _each(source)]
     if len(named) < 2:
         raise DataError("expected judgments of at least 2 judges, got those of 1")
-    try:
-        judged = [read_qrels(source, columns=options.get("columns")) for _, source in named]
-    except DataError as error:
-        error.add_note(f"Each of these files holds the judgments of one judge; runs are given as {setting('runs')}.")
-        raise
+    judged = [read_qrels(source, columns=options.get("columns")) for _, source in named]
     names = [given or name for (given, _), name in zip(named, _names(judged), strict=True)]
     for name, often in Counter(names).items():
         if often > 1:
