@@ -122,7 +122,9 @@ def values_of(name: str, kind: Kind) -> st.SearchStrategy[Any]:
         return st.none() | whole if kind.optional else whole
     if isinstance(kind, GainKind):
         label = st.sampled_from(GRADED + FLOATS)
-        pairs = st.dictionaries(label, st.sampled_from((-10.0, -0.3, 0.0, 0.1, 1.0, 2.5, 1e-7)), min_size=1)
+        # A tiny gain, and a power of 2: in floating point, 1 + 1e-7 - 1 is off by 6e-10 of itself, and so is what an
+        # ideal of that divides.
+        pairs = st.dictionaries(label, st.sampled_from((-10.0, -0.3, 0.0, 0.1, 1.0, 2.5, 2.0**-23)), min_size=1)
         return st.sampled_from(("linear", "exp")) | pairs
     if isinstance(kind, DiscountKind):
         return st.sampled_from(("log2", "jk", "zipf", "linear", "none")) | descending()

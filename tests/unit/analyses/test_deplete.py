@@ -198,17 +198,20 @@ class TestRankings:
             assert np.array_equal(getattr(ours, name), getattr(theirs, name))
 
     @settings(deadline=None, max_examples=200)
-    @given(worlds(), measures(tuple(sorted(REGISTRY.keys() - {"infAP"}))), st.sampled_from(("trec", "expected")))
-    def test_no_measure_but_infap_sees_what_is_pooled_and_unjudged(self, world, measure, ties):
+    @given(
+        worlds(), measures(tuple(sorted(REGISTRY.keys() - {"infAP", "xinfAP"}))), st.sampled_from(("trec", "expected"))
+    )
+    def test_no_measure_but_inferred_ap_sees_what_is_pooled_and_unjudged(self, world, measure, ties):
         rankings = world.align(ties=ties if measure.definition.expected else "trec")
         slim = judged_only(rankings)
         assert (slim.grade >= 0).all()
         assert np.array_equal(measure.compute(rankings), measure.compute(slim), equal_nan=True)
 
-    def test_infap_does(self):
+    @pytest.mark.parametrize("name", ["infAP", "xinfAP"])
+    def test_inferred_ap_does(self, name):
         qrels = {"q": {"a": 1.0, "b": 0.0, "c": None}}
         rankings = World(qrels, {"run": [("q", d, -i) for i, d in enumerate("cba")]}).align()
-        infap = parse_measure("infAP")
+        infap = parse_measure(name)
         # At rank 3, with b and c pooled above, c not judged, and no relevant one of the one judged above.
         assert infap.compute(rankings).item() == pytest.approx(1 / 3, abs=1e-4)
         assert infap.compute(judged_only(rankings)).item() < infap.compute(rankings).item()
