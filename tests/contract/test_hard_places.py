@@ -157,23 +157,29 @@ def cluster(folder: Path, *words: str, **environment: str) -> Iterator[tuple[sub
 
 
 KILLING = """
-import os, signal, sys
+import os, signal, sys, time
 from gainful.engine.cluster import Cluster
 from gainful.cli import start
-mapped = Cluster.map
+name, pause, number = sys.argv.pop(), float(sys.argv.pop()), int(sys.argv.pop())
+called = getattr(Cluster, name)
 def killed(self, *words, **more):
-    os.kill(int(sys.argv.pop()), signal.SIGKILL)
-    return mapped(self, *words, **more)
-Cluster.map = killed
+    os.kill(number, signal.SIGKILL)
+    time.sleep(pause)
+    return called(self, *words, **more)
+setattr(Cluster, name, killed)
 start.start()
 """
 
 
+# Dask notices at once or after a while, tries to connect for five seconds, and then gives up.
 @pytest.mark.slow
-def test_a_scheduler_that_is_gone(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "pause"), [("map", 0), ("map", 1), ("map", 8), ("_submit", 0), ("_submit", 8), ("_result", 1)]
+)
+def test_a_scheduler_that_is_gone(tmp_path, name, pause):
     pytest.importorskip("distributed")
     with cluster(tmp_path) as (scheduler, address):
-        words = ["evaluate", *FILES, "--engine", "dask", "--address", address, str(scheduler.pid)]
+        words = ["evaluate", *FILES, "--engine", "dask", "--address", address, str(scheduler.pid), str(pause), name]
         done = subprocess.run([sys.executable, "-c", KILLING, *words], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

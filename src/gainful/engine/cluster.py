@@ -158,25 +158,21 @@ def _connected(address: str) -> Iterator[Client]:
             f"scheduler {address}: expected a Dask scheduler that answers within {ANSWER} seconds, got none ({error}); "
             "start one with 'dask scheduler', which prints its address"
         ) from None
-    from distributed.comm import CommClosedError
-
-    with _unsaid("distributed.client"), client:
-        try:
-            yield client
-        except CommClosedError:
-            raise _lost(address) from None
+    with _unsaid("distributed.client", "distributed.batched", "tornado.application"), client:
+        yield client
 
 
 @contextmanager
-def _unsaid(name: str) -> Iterator[None]:
-    """Inside, Dask does not tell of connections that were lost: what follows from it is told, and once."""
-    logger = logging.getLogger(name)
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
+def _unsaid(*names: str) -> Iterator[None]:
+    """Inside, these loggers do not tell of connections that were lost: what follows from it is told, and once."""
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
 
 
 async def _answers(address: str) -> None:
@@ -196,7 +192,8 @@ def _check_workers(client: Client, address: str) -> None:
             f"scheduler {address}: expected at least one worker, got none within {FIRST_WORKER} seconds; start some "
             f"with 'dask worker {address}'"
         ) from None
-    found: dict[str, Any] = client.run(versions, on_error="return")
+    with _told_if_lost(client, address):
+        found: dict[str, Any] = client.run(versions, on_error="return")
     for worker, theirs in found.items():
         if isinstance(theirs, BaseException):
             raise GainfulError(
@@ -227,7 +224,8 @@ class Cluster:
     @property
     def at_once(self) -> int:
         """The threads of all workers that are there now."""
-        threads: int = sum(self.client.nthreads().values())
+        with _told_if_lost(self.client, self.address):
+            threads: int = sum(self.client.nthreads().values())
         return max(1, threads)
 
     def map(
@@ -243,7 +241,7 @@ class Cluster:
         size = max(1, -(-total // (_EACH * at_once)))
         # A task and not `scatter`: what a lost worker held is made again from the task.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
-            held = self.client.submit(_held, shared, pure=False)
+            held = self._submit(_held, shared)
         todo = enumerate(_batches(iter(items), size))
         finished = as_completed(loop=self.client.loop)
         places: dict[Future[list[Done]], int] = {}
@@ -251,7 +249,7 @@ class Cluster:
 
         def submit() -> None:
             for place, batch in islice(todo, max(0, _AHEAD * at_once - len(places) - len(done))):
-                task = self.client.submit(_perform, versions(), memory, function, held, batch, pure=False)
+                task = self._submit(_perform, versions(), memory, function, held, batch)
                 places[task] = place
                 finished.add(task)
 
@@ -264,6 +262,10 @@ class Cluster:
                 yield from self._result(done.pop(handed_on))
                 handed_on += 1
             submit()
+
+    def _submit(self, function: Callable[..., Any], *words: Any) -> Future[Any]:
+        with _told_if_lost(self.client, self.address):
+            return self.client.submit(function, *words, pure=False)
 
     def _result(self, task: Future[Any]) -> Any:
         from distributed import KilledWorker
@@ -278,6 +280,17 @@ class Cluster:
             ) from None
         except (CancelledError, CommClosedError):
             raise _lost(self.address) from None
+
+
+@contextmanager
+def _told_if_lost(client: Client, address: str) -> Iterator[None]:
+    """Dask's own calls go inside: how they fail without a scheduler depends on how long ago it was lost."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) or client.status in ("closing", "closed"):
+            raise _lost(address) from None
+        raise
 
 
 def _lost(address: str) -> GainfulError:
