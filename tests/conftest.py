@@ -10,9 +10,10 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-# A busy machine is no reason to fail: speed is shown by the benchmarks.
-settings.register_profile("suite", deadline=None)
-settings.load_profile("suite")
+# A busy machine is no reason to fail: speed is shown by the benchmarks. Nor is a new draw, which `make fuzz` takes.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("anew", deadline=None)
+settings.load_profile("anew" if os.environ.get("GAINFUL_FUZZ") else "suite")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # A worker has one core; more threads than that take turns. Set before polars and torch are imported.

@@ -72,5 +72,5 @@ def equivalence_sentence(found: Comparison, margin: float) -> str:
     if rows.height == 1:
         pair = "the two runs differ" if shown else "it is not shown that the two runs differ"
         return f"By TOST, {pair} by less than {margin:g}."
-    pairs = f"{shown} of {rows.height} pairs {'is' if shown == 1 else 'are'}"
+    pairs = f"{shown:,} of {rows.height:,} pairs {'is' if shown == 1 else 'are'}"
     return f"By TOST, {pairs} shown to differ by less than {margin:g}."

@@ -80,7 +80,7 @@ class Comparison(Result):
         return len(self.contrasts) * self.family()
 
     def _notes(self) -> tuple[Note, ...]:
-        text = f"The table of all {self._pairs()} pairs is not printed: CSV and JSON have it."
+        text = f"The table of all {self._pairs():,} pairs is not printed: CSV and JSON have it."
         long = [Note("pairs-not-printed", "", text)] if self._pairs() > _MOST_PAIRS else []
         return (*notes(self), *long)
 

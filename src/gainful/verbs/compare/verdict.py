@@ -53,7 +53,8 @@ def sentences(found: Comparison) -> Iterator[str]:
         elif found.baseline is not None:
             yield _against_baseline(found, one)
         elif one.higher == "neither":
-            yield f"In {one.measure}, {one.significant().sum()} of {found.family()} pairs of runs differ significantly."
+            differ = f"{one.significant().sum():,} of {found.family():,} pairs of runs"
+            yield f"In {one.measure}, {differ} differ significantly."
         else:
             yield _lead(found, one)
     if len(directed) > _MOST_MEASURES:
@@ -87,7 +88,7 @@ def certainty(found: Comparison, one: Contrasts) -> str:
     at = int(one.order()[0])
     shown += [f"{found.systems[at]} is best on {100 * one.best[at]:.0f}% of resampled sets of topics.", test]
     if not one.may_be_best().all():
-        less = f", which takes less than to differ among {found.family()} pairs" if _is_corrected(found) else ""
+        less = f", which takes less than to differ among {found.family():,} pairs" if _is_corrected(found) else ""
         shown.append(f"Who may be best is by intervals of places ({_level(found)} for each run by itself){less}.")
     return " ".join(shown)
 
@@ -105,7 +106,7 @@ def _how(found: Comparison) -> str:
     if not _is_corrected(found):
         return how
     name = _CORRECTIONS[found.settings["correction"]]
-    return f"{how} after {name}'s correction for the {found.family()} pairs per measure"
+    return f"{how} after {name}'s correction for the {found.family():,} pairs per measure"
 
 
 def _lead(found: Comparison, one: Contrasts) -> str:
@@ -287,7 +288,7 @@ def _never_significant(found: Comparison) -> Iterator[Note]:
         least = least_p(settings["test"], topics, len(found.systems), settings["resamples"])
         if least * times < one.alpha:
             continue
-        corrected = f", {times * least:.3g} after correction for {times} pairs" if times > 1 else ""
+        corrected = f", {times * least:.3g} after correction for {times:,} pairs" if times > 1 else ""
         enough = least_p(settings["test"], topics, len(found.systems), MOST) * times < one.alpha
         cure = f"take more {setting('resamples')}" if enough else "it takes more topics"
         text = (
