@@ -407,7 +407,7 @@ class TestManyRuns:
     def test_the_pairs_are_not_printed(self):
         assert [one.name for one in self.FOUND.compact()] == ["means"]
         assert [one.name for one in self.FOUND.tables()] == ["means", "pairs", "standing"]
-        assert self.FOUND.notes()[-1].text.startswith("The table of all 1770 pairs is not printed")
+        assert self.FOUND.notes()[-1].text.startswith("The table of all 1,770 pairs is not printed")
 
     def test_fifteen_have_letters(self):
         assert "letter" in compare(self.SCORES[:15]).tables()[0].frame.columns
