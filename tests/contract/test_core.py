@@ -9,8 +9,11 @@ import lzma
 import math
 import os
 import random
+import shutil
 import struct
+import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import OrderedDict, defaultdict
@@ -464,6 +467,56 @@ def test_what_cannot_be_read_is_called_the_same(tmp_path, monkeypatch):
         ours = gf.evaluate({"1": {"a": 1}}, runs, "AP", keep_going=True).failed
         with pure():
             assert gf.evaluate({"1": {"a": 1}}, runs, "AP", keep_going=True).failed == ours
+
+
+BLOCKS = """
+#include <stdio.h>
+int main(void) {
+    byte block[64];
+    while (fread(block, 1, 64, stdin) == 64)
+        printf("%llu\\n", (unsigned long long)blanks_of_64(block));
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("compiler", "flags", "runner"),
+    [
+        ("gcc", (), ()),
+        ("gcc", ("-DGAINFUL_PORTABLE",), ()),
+        ("aarch64-linux-gnu-gcc", ("-static",), ("qemu-aarch64-static",)),
+    ],
+    ids=["as it is", "without SSE2", "NEON"],
+)
+def test_blanks(tmp_path, compiler, flags, runner):
+    """64 bytes at a time, by the instructions of each processor, which is emulated if it is another one."""
+    if not all(map(shutil.which, (compiler, *runner))):
+        pytest.skip(f"needs {' and '.join((compiler, *runner))}")
+    source = Path(gf.__file__).parent / "_core" / "native.c"
+    (tmp_path / "blanks.c").write_text(f'#include "{source}"{BLOCKS}')
+    # Without what main does not call, it needs no library of Python.
+    link = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
+    command = [
+        compiler,
+        "-std=c11",
+        "-O2",
+        *flags,
+        *link,
+        f"-I{sysconfig.get_path('include')}",
+        "blanks.c",
+        "-o",
+        "blanks",
+    ]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    alone = b"".join(b"x" * at + bytes([value]) + b"x" * (63 - at) for value in range(256) for at in range(64))
+    blocks = alone + random.Random(0).randbytes(64 << 12) + bytes(random.Random(1).choices(range(48), k=64 << 12))
+    done = subprocess.run([*runner, tmp_path / "blanks"], input=blocks, capture_output=True, check=True)
+    blank = np.frombuffer(blocks, np.uint8).reshape(-1, 64) <= ord(" ")
+    assert [int(mask) for mask in done.stdout.split()] == [
+        sum(1 << at for at in np.flatnonzero(row).tolist()) for row in blank
+    ]
 
 
 def labels_of(texts):

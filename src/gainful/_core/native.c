@@ -17,8 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SSE2__) && !defined(GAINFUL_PORTABLE)
+#ifdef GAINFUL_PORTABLE
+#elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__AARCH64EL__)
+#include <arm_neon.h>
 #endif
 
 typedef unsigned char byte;
@@ -91,10 +94,9 @@ static byte *take(Block **blocks, size_t size) {
 }
 
 static void free_blocks(Block *block) {
-    while (block) {
-        Block *before = block->before;
+    for (Block *before; block; block = before) {
+        before = block->before;
         free(block);
-        block = before;
     }
 }
 
@@ -338,16 +340,19 @@ typedef struct {
 } Cursor;
 
 static inline uint64_t blanks_of_64(const byte *p) {
+    uint64_t mask = 0;
 #if defined(__SSE2__) && !defined(GAINFUL_PORTABLE)
-    const __m128i space = _mm_set1_epi8(' ');
-    uint64_t mask = 0;
     for (int i = 0; i < 4; i++) {
-        __m128i some = _mm_loadu_si128((const __m128i *)(p + 16 * i));
-        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(some, space), some)) << 16 * i;
+        __m128i some = _mm_loadu_si128((const __m128i *)(p + 16 * i)), least = _mm_min_epu8(some, _mm_set1_epi8(' '));
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(least, some)) << 16 * i;
     }
-    return mask;
+#elif defined(__AARCH64EL__) && !defined(GAINFUL_PORTABLE)
+    uint8x16_t some[4], bits = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
+    for (int i = 0; i < 4; i++)
+        some[i] = vandq_u8(vcleq_u8(vld1q_u8(p + 16 * i), vdupq_n_u8(' ')), bits);
+    some[0] = vpaddq_u8(vpaddq_u8(some[0], some[1]), vpaddq_u8(some[2], some[3])); /* neighbours add up to 8 bits, */
+    mask = vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(some[0], some[0])), 0);   /* in the third sum */
 #else
-    uint64_t mask = 0;
     for (int i = 0; i < 8; i++) {
         uint64_t word = 0;
         for (int j = 0; j < 8; j++)
@@ -356,8 +361,8 @@ static inline uint64_t blanks_of_64(const byte *p) {
         uint64_t blank = ~(((word & ~HIGH) + UINT64_C(0x5F5F5F5F5F5F5F5F)) | word) & HIGH;
         mask |= ((blank >> 7) * UINT64_C(0x0102040810204080) >> 56) << 8 * i;
     }
-    return mask;
 #endif
+    return mask;
 }
 
 static inline uint64_t blanks_at(const byte *p, const byte *end) {
@@ -373,10 +378,9 @@ static inline int lowest(uint64_t mask) {
 #if defined(__GNUC__) || defined(__clang__)
     return __builtin_ctzll(mask);
 #else
-    int at = 0;
-    for (; !(mask & 1); mask >>= 1)
-        at++;
-    return at;
+    for (int at = 0;; at++)
+        if (mask >> at & 1)
+            return at;
 #endif
 }
 
@@ -421,8 +425,7 @@ static inline int plain_line(Cursor *cursor, const byte *line, const byte *end, 
         if (blank == end)
             return 0;
         plain &= blank > from && (i < wanted - 1 ? separates(*blank) : *blank == '\n');
-        found->field[i].at = from;
-        found->field[i].length = (size_t)(blank - from);
+        found->field[i] = (Id){from, (size_t)(blank - from)};
         from = blank + 1;
     }
     found->count = wanted;
@@ -442,10 +445,8 @@ static void any_line(Cursor *cursor, const byte *line, const byte *end, int want
         }
         blanks++;
         if (blank > from) {
-            if (count < wanted) {
-                found->field[count].at = from;
-                found->field[count].length = (size_t)(blank - from);
-            }
+            if (count < wanted)
+                found->field[count] = (Id){from, (size_t)(blank - from)};
             count++;
         }
         from = blank + 1;
