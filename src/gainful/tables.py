@@ -159,7 +159,8 @@ class Table:
         grid = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
         for column in self.columns:
             justify: Literal["left", "right"] = "left" if column.is_text else "right"
-            grid.add_column(Text(brief(printable(column.header))), justify=justify, no_wrap=not self.prose)
+            wrap: dict[str, Any] = {"no_wrap": not self.prose, "overflow": "fold"}
+            grid.add_column(Text(brief(printable(column.header))), justify=justify, **wrap)
         for i, row in enumerate(self.cells()):
             styles = ["bold green" if (i, j) in self.best else "" for j in range(len(row))]
             grid.add_row(*(Text(brief(printable(cell)), style=style) for cell, style in zip(row, styles, strict=True)))

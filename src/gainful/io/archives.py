@@ -16,7 +16,7 @@ from threading import Lock
 
 from gainful.errors import DataError, TooLargeError
 from gainful.io.changes import unchanged
-from gainful.io.compression import decompress
+from gainful.io.compression import PACK_AGAIN, decompress
 from gainful.memory import check_memory, read_all
 
 # What an archive may hold: bytes of a member, unpacked, and members.
@@ -31,7 +31,7 @@ _BLOCK = 512
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in an archive."""
+    """A file in an archive; without a name, an archive that cannot be listed: who reads it is told why."""
 
     archive: Path
     name: str
@@ -46,6 +46,8 @@ class Member:
 
     def read(self) -> bytes:
         """All of it."""
+        if not self.name:
+            _names(self.archive)
         with _refusing_damage(self.archive), unchanged(self.archive):
             if _is_zip(self.archive):
                 import zipfile
@@ -76,6 +78,13 @@ def is_archive(path: Path) -> bool:
 
 def members_of(path: Path) -> list[Member]:
     """The files in an archive; hidden ones, folders, links and all else are left alone."""
+    try:
+        return [Member(path, name) for name in _names(path) if not _is_hidden(name)]
+    except DataError:
+        return [Member(path, "")]
+
+
+def _names(path: Path) -> list[str]:
     with _refusing_damage(path):
         if _is_zip(path):
             import zipfile
@@ -90,7 +99,7 @@ def members_of(path: Path) -> list[Member]:
         for name, size in sizes.items():
             if size > LARGEST:
                 raise _too_large(path / name)
-    return [Member(path, name) for name in sizes if not _is_hidden(name)]
+    return list(sizes)
 
 
 def _is_hidden(name: str) -> bool:
@@ -104,7 +113,12 @@ def _is_zip(path: Path) -> bool:
         return False
     import zipfile
 
-    return zipfile.is_zipfile(path)
+    try:
+        with path.open("rb") as file:
+            begins = file.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False
+    return begins or zipfile.is_zipfile(path)  # one that begins as a zip file and has no end is damaged
 
 
 def _too_large(place: Path) -> DataError:
@@ -129,7 +143,7 @@ class _Tar:
                 break
         # tarfile takes a header that it cannot read for the end; where line ends were lost, it is none.
         if content is not None and content[self._file.offset : self._file.offset + _BLOCK].strip(b"\0"):
-            raise DataError(f"{path}: {_UNPACK_IT}")
+            raise _NotTextError
         self._order = list(self._members)
         self._place = {name: at for at, name in enumerate(self._order)}
         self._next = 0
@@ -174,16 +188,14 @@ def _of_zstd(path: Path) -> bytes:
         except TooLargeError:
             raise
         except DataError:
-            raise DataError(f"{path}: {_UNPACK_IT}") from None
+            raise _NotTextError from None
     if len(content) > LARGEST:
         raise _too_large(path)
     return content
 
 
-_UNPACK_IT = (
-    "this archive is damaged, or holds more than UTF-8 text with plain line ends: unpack it first (zstd -d), or "
-    "install the package zstandard"
-)
+class _NotTextError(Exception):
+    """An archive that polars cannot unpack."""
 
 
 @lru_cache(maxsize=4)
@@ -198,7 +210,20 @@ def _refusing_damage(path: Path) -> Iterator[None]:
         yield
     except DataError:
         raise
+    except _NotTextError:
+        raise DataError(
+            f"{path}: this archive is damaged, or holds more than UTF-8 text with plain line ends: unpack it first "
+            "(zstd -d), or install the package zstandard",
+            remedy="Unpack the archive, or pack it again.",
+        ) from None
     except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed in a way that Python does not know
-        raise DataError(f"{path}: cannot be read: {error}; unpack it first") from None
+        raise DataError(f"{path}: cannot be read: {error}; unpack it first", remedy="Unpack the archive.") from None
     except Exception as error:  # tarfile and zipfile let through whatever their parts raise
-        raise DataError(f"{path}: damaged archive: {str(error).strip() or 'the end is missing'}") from None
+        reason = str(error).strip()
+        if not reason or any(words in reason for words in _NO_END):
+            reason = "the end is missing"
+        raise DataError(f"{path}: damaged archive: {reason}", remedy=PACK_AGAIN) from None
+
+
+# What is said of an archive that breaks off; a zip file is known by its end alone.
+_NO_END = ("end-of-stream", "end of data", "not a zip file")

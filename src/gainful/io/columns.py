@@ -136,7 +136,7 @@ def needed_columns(names: Sequence[str], layout: Layout, where: str) -> dict[str
         raise DataError(f"{message}. It looks like a run; give qrels first")
     if not layout.judged and others & {*SPELLINGS["relevance"]}:
         raise DataError(f"{message}. It looks like qrels; give qrels first")
-    raise ColumnsError(message, *missing)
+    raise ColumnsError(message, *missing, remedy="Rename the columns, or say what they are called.")
 
 
 class ColumnsError(DataError):

@@ -21,6 +21,7 @@ from gainful.io.zstd import most_unpacked
 from gainful.memory import check_memory, memory_limit, read_all, reading
 
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
+PACK_AGAIN = "Pack or copy the file again."
 
 
 def _unpack_zstd(data: bytes) -> bytes:
@@ -157,7 +158,7 @@ def _refusing_damage(name: str, where: str) -> Iterator[None]:
         reason = str(error).strip().rstrip(".")
         if not reason or "end-of-stream" in reason:  # what is said about it depends on how much was read at once
             reason = "the end is missing"
-        raise DataError(f"{where}: damaged {name} file: {reason}", remedy="Pack or copy the file again.") from None
+        raise DataError(f"{where}: damaged {name} file: {reason}", remedy=PACK_AGAIN) from None
 
 
 def _unpacked_once(content: bytes, where: str) -> bytes:

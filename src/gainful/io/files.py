@@ -33,9 +33,9 @@ from gainful.io.tables import (
 )
 from gainful.io.text import (
     BOM,
-    EMPTY,
     LARGE,
     RUN,
+    WRITE_AGAIN,
     LargeFile,
     Layout,
     has_iterations,
@@ -103,7 +103,7 @@ class Content:
         """Its rows."""
         if self.format is None:
             got = "nothing" if self.where == STDIN else "an empty file"
-            raise DataError(f"{self.where}: expected {layout.what}, got {got}", remedy=EMPTY)
+            raise DataError(f"{self.where}: expected {layout.what}, got {got}", remedy=WRITE_AGAIN)
         with reading(self.where):
             return self._frame(self.format, layout)
 
@@ -168,7 +168,7 @@ def _read_json(data: bytes, layout: Layout, where: str) -> pl.DataFrame:
     try:
         return read_object(value, layout)
     except DataError as error:
-        raise DataError(f"{where}: {error}") from None
+        raise DataError(f"{where}: {error}", remedy=error.remedy) from None
 
 
 def _separated(header: bytes, suffix: str) -> Format | None:
@@ -220,6 +220,8 @@ def read_bytes(path: Path) -> bytes | LargeFile:
         if "\n" in where:
             line = shorten(where.partition("\n")[0].encode("utf-8", "surrogateescape"))
             raise DataError(f"expected a path, got a text of several lines, {line!r}, …: write it to a file") from None
+        if os.path.islink(path):
+            raise DataError(f"{where}: a link to {os.readlink(path)!r}, where nothing is") from None
         raise DataError(f"{where}: no such file.{_similar(path)}") from None
     except (OSError, ValueError) as error:
         if os.path.isdir(path):

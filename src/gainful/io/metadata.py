@@ -73,7 +73,10 @@ def _of_headers(runs: Any) -> Metadata:
         file = entry.source
         if entry.stray is not None or not isinstance(file, Path | Member | RemoteFile):
             continue
-        head = unpacked(file.read(), file.place).data[:HEAD] if isinstance(file, Member) else first_bytes(file)
+        try:
+            head = unpacked(file.read(), file.place).data[:HEAD] if isinstance(file, Member) else first_bytes(file)
+        except DataError:
+            continue  # who reads the run will tell
         _, begins, rest = bytes(head).partition(_START)
         if begins:
             found[entry.name or entry.default] = _fields(rest.partition(_END)[0].splitlines())

@@ -17,7 +17,7 @@ from gainful.io.columns import IDS, SPELLINGS, match_columns, needed_columns
 from gainful.io.encoding import decode, id_text
 from gainful.io.foreign import converted
 from gainful.io.tables import to_columns
-from gainful.io.text import RUN, Layout, shorten
+from gainful.io.text import RUN, WRITE_NUMBER, Layout, shorten
 
 # What a document is called in the list of a topic, as that of an encoder or a retriever.
 _LISTED = (*SPELLINGS["doc_id"], "id", "_id")
@@ -353,7 +353,8 @@ def _to_floats(values: list[Any], layout: Layout, place: Callable[[int], str]) -
         row = next(row for row, value in enumerate(values) if type(value) in wrong)
         raise DataError(
             f"{place(row)}: expected a number as {what}, got {shorten(repr(values[row]).encode())} "
-            f"({type(values[row]).__name__}){_level(values[row], layout) if isinstance(values[row], Mapping) else ''}"
+            f"({type(values[row]).__name__}){_level(values[row], layout) if isinstance(values[row], Mapping) else ''}",
+            remedy=WRITE_NUMBER,
         )
     try:
         numbers = np.fromiter(values, np.float64, len(values))
@@ -362,7 +363,7 @@ def _to_floats(values: list[Any], layout: Layout, place: Callable[[int], str]) -
     finite = np.isfinite(numbers)
     if not finite.all():
         row = int(np.argmin(finite))
-        raise DataError(f"{place(row)}: expected a finite {what}, got {numbers[row]}")
+        raise DataError(f"{place(row)}: expected a finite {what}, got {numbers[row]}", remedy=WRITE_NUMBER)
     series = pl.Series(layout.value, numbers)
     return series.scatter(unjudged, None) if unjudged else series
 

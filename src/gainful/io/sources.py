@@ -40,10 +40,16 @@ class Selection:
 
     def takes(self, place: PurePath, root: PurePath) -> bool:
         """Whether a file that was found in `root` is wanted."""
-        inside = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
-        texts = (place.name, inside)
-        wanted = not self.include or any(fnmatchcase(text, one) for text in texts for one in self.include)
-        return wanted and not any(fnmatchcase(text, one) for text in texts for one in self.exclude)
+        return (not self.include or _matches(place, root, self.include)) and not self.leaves(place, root)
+
+    def leaves(self, place: PurePath, root: PurePath) -> bool:
+        """Whether a file, or an archive with all that is in it, is to be left out."""
+        return _matches(place, root, self.exclude)
+
+
+def _matches(place: PurePath, root: PurePath, patterns: Sequence[str]) -> bool:
+    inside = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
+    return any(fnmatchcase(text, one) for text in (place.name, inside) for one in patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,8 @@ def find_files(path: Path, selection: Selection) -> list[Found]:
         files, searched, root = _matching(path), True, path.parent
     found: list[Found] = []
     for file in sorted(files, key=natural):
+        if searched and selection.leaves(file, root):
+            continue
         if is_archive(file):
             inside = sorted(members_of(file), key=lambda member: natural(member.place))
             found += [Found(member, True) for member in inside if selection.takes(member.place, file)]
@@ -84,7 +92,7 @@ def _in_folder(path: Path, selection: Selection) -> list[Path]:
     try:
         found = [file for file in path.iterdir() if not file.name.startswith(".")]
         if not selection.recursive:
-            files = [file for file in found if _may_be_run(file)]
+            files = [file for file in found if _may_be_run(file) or _leads_nowhere(file)]
             # Folders are to be named, so that nobody misses what is in them.
             files += [file for file in found if files and os.path.isdir(file) and not is_dataset(file)]
         else:
@@ -92,7 +100,7 @@ def _in_folder(path: Path, selection: Selection) -> list[Path]:
             for file in found:
                 inside = file.is_dir() and not is_dataset(file)
                 if not inside:
-                    files.append(file)
+                    files += [file] if _may_be_run(file) or _leads_nowhere(file) else []  # no pipe: it might never end
                 elif os.path.realpath(file) not in map(os.path.realpath, (path, *path.parents)):  # a link that leads up
                     files += _in_folder(file, selection)
             return files
@@ -125,6 +133,11 @@ def _once(files: list[Path]) -> list[Path]:
 
 def _may_be_run(path: Path) -> bool:
     return os.path.isfile(path) or is_dataset(path)
+
+
+def _leads_nowhere(path: Path) -> bool:
+    """A link to what is gone, or not here: to be named, since it was meant for a run."""
+    return os.path.islink(path) and not os.path.exists(path)
 
 
 def file_name(path: PurePath) -> str:

@@ -20,7 +20,7 @@ from gainful.io.columns import IDS, added_header, check_header, needed_columns
 from gainful.io.damage import check_arrow, check_parquet
 from gainful.io.encoding import decode, to_utf8
 from gainful.io.records import Read, first_error, first_record
-from gainful.io.text import BOM, Layout, shorten
+from gainful.io.text import BOM, WRITE_NUMBER, Layout, shorten
 from gainful.memory import check_memory
 
 TEXT_COLUMNS = ("query_id", "doc_id", "run", "iteration", "stratum")
@@ -36,9 +36,9 @@ T = TypeVar("T")
 class _CellError(Exception):
     """A value that is no good, in a row counted from 1."""
 
-    def __init__(self, row: int, problem: str) -> None:
+    def __init__(self, row: int, problem: str, remedy: str = WRITE_NUMBER) -> None:
         super().__init__(problem)
-        self.row = row
+        self.row, self.remedy = row, remedy
 
 
 def to_columns(table: pl.DataFrame, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:
@@ -59,7 +59,7 @@ def to_columns(table: pl.DataFrame, layout: Layout, where: str, before: int = 0)
             problems.append(error)
     if problems:
         first = min(problems, key=lambda problem: problem.row)
-        raise DataError(f"{where}, row {before + first.row}: {first}")
+        raise DataError(f"{where}, row {before + first.row}: {first}", remedy=first.remedy)
     if "rank" in columns:
         columns.setdefault("score", -columns["rank"].cast(pl.Float64).alias("score"))
     order = [*IDS, layout.value, *(column for column in columns if column not in (*IDS, layout.value))]
@@ -80,7 +80,7 @@ def _to_text(values: pl.Series, where: str) -> pl.Series:
     else:
         text = values.cast(pl.String)
     if values.name != "iteration" and text.null_count():
-        raise _CellError(_first(text.is_null()), f"expected a {values.name}, got nothing")
+        raise _CellError(_first(text.is_null()), f"expected a {values.name}, got nothing", "Fill in this field.")
     return text
 
 
@@ -270,9 +270,11 @@ def _first_bad_object(
             if column in TEXT_COLUMNS or value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float):
-                return DataError(f"{where}:{number}: expected a number as {what}, got {value!r}: {shorten(line)!r}")
+                problem = f"expected a number as {what}, got {value!r}: {shorten(line)!r}"
+                return DataError(f"{where}:{number}: {problem}", remedy=WRITE_NUMBER)
             if not abs(value) < float("inf"):
-                return DataError(f"{where}:{number}: expected a finite {what}, got {value!r}: {shorten(line)!r}")
+                problem = f"expected a finite {what}, got {value!r}: {shorten(line)!r}"
+                return DataError(f"{where}:{number}: {problem}", remedy=WRITE_NUMBER)
     return DataError(f"{where}: cannot be read as JSONL: {reason}")
 
 

@@ -35,7 +35,8 @@ from gainful.memory import check_memory
 LARGE = 1 << 23
 # About how many bytes are taken while one of an unusual text is brought into columns.
 TAKES = 6
-EMPTY = "Write the file again, or leave it out."
+WRITE_NUMBER = "Write a finite number in this field."
+WRITE_AGAIN = "Write the file again, or leave it out."
 
 _SLICE = 1 << 18
 _SLICES = 4
@@ -47,7 +48,7 @@ _PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda", b"\x1f\x8b", b"(\xb5")
 # The first byte of the characters that gainful.io.encoding keeps for itself.
 _RESERVED_LEAD = 0xF4
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
-_WRITE = {False: "Write each line as: {}, with no blank inside a field.", True: "Write a finite number in this field."}
+_WRITE = {False: "Write each line as: {}, with no blank inside a field.", True: WRITE_NUMBER}
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 
@@ -141,7 +142,7 @@ def read_text(content: bytes | LargeFile, layout: Layout, where: str) -> pl.Data
 
 def no_data(layout: Layout, where: str) -> NoReturn:
     """Refuse a text of nothing but blank lines and comments."""
-    raise DataError(f"{where}: expected {layout.what}, got no line with data", remedy=EMPTY)
+    raise DataError(f"{where}: expected {layout.what}, got no line with data", remedy=WRITE_AGAIN)
 
 
 def read_lines(data: bytes, layout: Layout, where: str, before: int = 0) -> pl.DataFrame:

@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import os
+import re
 import sys
 import tarfile
 import zipfile
@@ -181,6 +183,43 @@ def test_damaged_and_large_archives(folder, monkeypatch):
     monkeypatch.chdir(folder)
     with pytest.raises(DataError, match=r"short.tgz: damaged"):
         systems("short.tgz")
+
+
+@pytest.mark.parametrize("name", ["all.tar", "all.tgz", "all.zip", "all.tar.zst"])
+def test_a_damaged_archive_stops_nobody(folder, name, gainful):
+    if name == "all.zip":
+        zipped(folder / name, {"two.txt": RUN, "three.txt": RUN})
+    else:
+        packed(folder / name, {"two.txt": RUN * 500, "three.txt": RUN * 500}, "w:gz" if name == "all.tgz" else "w")
+    place, data = f"runs/{name}", (folder / name).read_bytes()
+    (folder / place).write_bytes((b"\x28\xb5\x2f\xfd" if name == "all.tar.zst" else b"") + data[: len(data) * 2 // 3])
+    scores = gf.evaluate(QRELS, "runs", "AP", keep_going=True)
+    assert scores.systems == ("one",)
+    ((source, reason),) = scores.failed
+    assert source == place
+    assert re.match(rf"{place}: (this archive is )?damaged", reason)
+    (found,) = [file for file in gf.check(QRELS, "runs").files if file.status == "1 error"]
+    assert (found.file, found.findings[0].text) == (place, reason)
+    assert "pack" in found.findings[0].remedy.lower()
+    assert systems(exclude=["all*"]) == ("one",)
+    (folder / "q.txt").write_text("301 0 a 1\n301 0 b 0\n")
+    status, _, err = gainful("evaluate", "q.txt", "runs")
+    assert (status, "--keep-going leaves out such runs" in err) == (1, True)
+    header = b"# ir_metadata.start\n# team: ours\n# ir_metadata.end\n"
+    (folder / "runs" / "one.txt").write_bytes(header + RUN)
+    assert gf.evaluate(QRELS, "runs", "AP", keep_going=True, metadata="headers").systems == ("one",)
+
+
+def test_links_to_nothing_are_named_and_pipes_are_not_waited_for(folder):
+    (folder / "runs" / "lost.txt").symlink_to("gone.txt")
+    os.mkfifo(folder / "runs" / "deep" / "pipe")
+    for recursive in (False, True):
+        scores = gf.evaluate(QRELS, "runs", "AP", keep_going=True, recursive=recursive)
+        assert scores.failed == (("runs/lost.txt", "runs/lost.txt: a link to 'gone.txt', where nothing is"),)
+        found = gf.check(QRELS, "runs", recursive=recursive)
+        assert [file.file for file in found.files if "error" in file.status] == ["runs/lost.txt"]
+    with pytest.raises(DataError, match=r"^runs/gone.txt: no such file"):
+        gf.check(QRELS, "runs/gone.txt")
 
 
 def test_names_of_members_do_not_lead_out_of_an_archive(folder):

@@ -55,6 +55,12 @@ UNREADABLE = {
     "wide": ("\n".join(lines()).encode("utf-16"), ":1: expected text, got a NUL byte", "UTF-8"),
     "short.gz": (gzip.compress("\n".join(lines()).encode())[:-20], "damaged gzip file", "Pack or copy"),
     "empty": (b"", "got an empty file", "Write the file again"),
+    "gap.csv": (b"query_id,doc_id,score\n1,d1,3\n1,d2,\n", ", row 2: expected a number", "Write a finite number"),
+    "no-id.csv": (b"query_id,doc_id,score\n1,d1,3\n1,,2\n", ", row 2: expected a doc_id", "Fill in this field"),
+    "no-score.csv": (b"query_id,doc_id\n1,d1\n", "expected columns query_id, doc_id, score", "Rename the columns"),
+    "word.json": (b'{"1": {"d1": "three"}}', "topic '1', doc 'd1': expected a number", "Write a finite number"),
+    "short.json": (b'{"1": {"d1": 3, "d2":', "cannot be read as JSON", "Write the file again"),
+    "word.jsonl": (b'{"query_id": "1", "doc_id": "d1", "score": "x"}\n', ":1: expected a number", "Write a finite"),
 }
 
 
@@ -68,6 +74,17 @@ def test_unreadable(folder, name):
     with pytest.raises(gf.DataError) as caught:  # evaluation says the same
         gf.evaluate("qrels.txt", f"runs/{name}", "AP")
     assert str(caught.value) == one.text
+
+
+def test_the_place_of_a_fault_is_never_cut_off(folder):
+    name = "a-run-of-a-team-with-a-very-long-name-for-it.csv"
+    findings(name, b"query_id,doc_id,score\n1,d1,3\n1,d2,\n", folder)
+    found = gf.check("qrels.txt", "runs")
+    assert found.files[1].brief == "row 2: expected a number as score, got nothing"
+    files, details = (table.text() for table in found.tables())
+    assert f"runs/{name}" in files
+    assert "…" not in details
+    assert "row 2:" in " ".join(details.split())
 
 
 def test_judgments_in_utf_16(folder):

@@ -22,6 +22,7 @@ from gainful.io.files import HEAD, load, read_bytes, unpacked
 from gainful.io.read import Entry, entries_of, read_qrels
 from gainful.io.sources import Selection
 from gainful.io.strays import stray
+from gainful.io.text import WRITE_AGAIN
 from gainful.progress import track
 from gainful.results import percent, plural, some
 from gainful.verbs.check.fields import Fields, byte_findings, fields_of, rank_findings, tag_findings
@@ -126,7 +127,8 @@ def check_files(qrels: Any, runs: Any, limits: Limits, selection: Selection) -> 
 
 
 def _refused(error: GainfulError) -> Finding:
-    return Finding(level="error", code="unreadable", text=str(error), remedy=getattr(error, "remedy", ""))
+    remedy = getattr(error, "remedy", "") or WRITE_AGAIN
+    return Finding(level="error", code="unreadable", text=str(error), remedy=remedy)
 
 
 def _check_entry(entry: Entry, judged: Qrels | None, limits: Limits, seen: _Seen) -> Iterator[FileCheck]:
@@ -140,7 +142,7 @@ def _check_entry(entry: Entry, judged: Qrels | None, limits: Limits, seen: _Seen
             else:
                 yield _check_run(run, entry, file, judged, limits, seen)
     except DataError as error:
-        if entry.path is not None and not os.path.exists(entry.path):
+        if entry.path is not None and not entry.searched and not os.path.exists(entry.path):
             raise
         yield FileCheck(file=file, run=entry.name or entry.default, kind="run", findings=(_refused(error),))
 

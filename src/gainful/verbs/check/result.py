@@ -46,7 +46,7 @@ class FileCheck:
     def brief(self) -> str:
         """What was found, in a few words: the kinds of things, or why it cannot be read."""
         words = [
-            _shortened(one.text.removeprefix(f"{self.file}:")) if one.code == "unreadable" else one.code
+            _shortened(re.sub(f"^{re.escape(self.file)}[:,]", "", one.text)) if one.code == "unreadable" else one.code
             for one in self.findings
         ]
         return ", ".join(dict.fromkeys(words)) or self.what
