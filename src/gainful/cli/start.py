@@ -29,17 +29,17 @@ def start() -> int:
     Returns 0 when all went well; otherwise the process ends here. After SIGINT, SIGTERM or SIGHUP it ends by that
     signal, which shells report as 130, 143 or 129, so that a loop over many commands ends with the one interrupted.
     """
-    # As gainful/__init__.py has set it, or Python.
-    if signal.getsignal(signal.SIGINT) in (signal.SIG_DFL, signal.default_int_handler):
-        signal.signal(signal.SIGINT, _interrupt)
-    if _is_limited():
-        _supervise()
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has but one of them
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # under nohup, SIGHUP is ignored
-            signal.signal(number, _end)
-    sys.unraisablehook = _again
     try:
+        # As gainful/__init__.py has set it, or Python.
+        if signal.getsignal(signal.SIGINT) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(signal.SIGINT, _interrupt)
+        if _is_limited():
+            _supervise()
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has but one of them
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # under nohup, SIGHUP is ignored
+                signal.signal(number, _end)
+        sys.unraisablehook = _again
         from gainful.cli.main import main, open_streams
         from gainful.memory import watch
 
@@ -117,19 +117,27 @@ def _again(dropped: Any) -> None:
     if not isinstance(error, (KeyboardInterrupt, Ended)):
         sys.__unraisablehook__(dropped)
         return
-    from threading import Timer
+    from _thread import start_new_thread  # threading would wait for the thread, and be interrupted in here
+    from time import sleep
 
     number = error.number if isinstance(error, Ended) else signal.SIGINT
     if isinstance(error, Ended):
         signal.signal(number, _end)
-    send, words = (os.kill, (os.getpid(), number)) if os.name == "posix" else (signal.raise_signal, (number,))
-    later = Timer(0.01, send, words)
-    later.daemon = True
-    later.start()
+
+    def send() -> None:
+        sleep(0.05)
+        if os.name == "posix":
+            os.kill(os.getpid(), number)
+        else:
+            signal.raise_signal(number)
+
+    start_new_thread(send, ())
 
 
 def _leave(status: int) -> NoReturn:
     """End, by the signal that was heeded if any; threads that still read from somewhere are not waited for."""
+    for number in _heeded:  # it may be sent again, see above
+        signal.signal(number, signal.SIG_IGN)
     import atexit
 
     atexit._run_exitfuncs()
