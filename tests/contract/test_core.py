@@ -15,6 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import time
 from collections import OrderedDict, defaultdict
 from contextlib import contextmanager
@@ -327,14 +328,19 @@ def test_nobody_reads_from_a_file_that_is_closed(tmp_path):
     qrels, run = collection(tmp_path)
     run.write_text("0 Q0 d0 0 x t\n" + run.read_text())
     found = core._read_at
-    closed = []
+    closed, another = [], threading.Event()
 
     def slow(file, view, start):
-        time.sleep(0.05 if start else 0.0)
+        if start:
+            another.set()
+            time.sleep(0.05)
+        else:
+            assert another.wait(60)
         closed.append(file.closed)
         return found(file, view, start)
 
-    with streamed(300), blocks(300, 30), mock.patch("gainful.data.core._read_at", slow):
+    two = mock.patch("gainful.data.align.os.cpu_count", return_value=2)
+    with streamed(300), blocks(300, 30), mock.patch("gainful.data.core._read_at", slow), two:
         assert told(qrels, run)[0] is DataError
     assert closed.count(False) > 1
     assert closed.count(True) == 0

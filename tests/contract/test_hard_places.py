@@ -138,15 +138,16 @@ def test_signals_while_it_starts(tmp_path, number):
 @contextmanager
 def cluster(folder: Path, *words: str, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A scheduler with a worker, processes of their own; the scheduler, and its address."""
-    file = folder / "scheduler.json"
-    begin = partial(subprocess.Popen, stderr=subprocess.DEVNULL, env={**os.environ, **environment})
+    file, log = folder / "scheduler.json", folder / "worker.log"
+    begin = partial(subprocess.Popen, env={**os.environ, **environment})
     dask = [sys.executable, "-m", "dask"]
     place = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
-    scheduler = begin([*dask, "scheduler", *place, *words])
-    worker = begin([*dask, "worker", "--scheduler-file", str(file), "--no-dashboard"])
+    scheduler = begin([*dask, "scheduler", *place, *words], stderr=subprocess.DEVNULL)
+    with log.open("w") as told:
+        worker = begin([*dask, "worker", "--scheduler-file", str(file), "--no-dashboard"], stderr=told)
     try:
-        for _ in range(300):
-            if file.exists() and file.read_text():
+        for _ in range(1200):  # a busy machine may need longer than gainful waits for a worker
+            if "Registered to" in log.read_text():
                 break
             time.sleep(0.1)
         yield scheduler, json.loads(file.read_text())["address"]
@@ -259,13 +260,11 @@ def test_workers_on_other_machines(tmp_path):
             started += [
                 begin([*at[name], *dask, "worker", address, "--no-dashboard", "--nthreads", "1"]) for name in others
             ]
-            for analysis in (["evaluate"], ["robustness", "-m", "AP", "--trials", "3"]):
-                words = [sys.executable, "-m", "gainful", *analysis, *FILES, "--format", "csv"]
-                here = subprocess.run(words, capture_output=True, text=True, check=True)
-                there = [*at[last], *words, "--engine", "dask", "--address", address]
-                done = subprocess.run(there, env={**os.environ, **settings}, capture_output=True, text=True)
-                assert (done.returncode, done.stdout) == (0, here.stdout), done.stderr
-            asked = "from distributed import Client; print(*Client(scheduler_file='scheduler.json').nthreads())"
+            # First, as a busy machine may need longer than gainful waits for a scheduler and a worker.
+            asked = (
+                "from distributed import Client; client = Client(scheduler_file='scheduler.json'); "
+                "client.wait_for_workers(2, timeout=180); print(*client.nthreads())"
+            )
             found = subprocess.run(
                 [*at[last], sys.executable, "-c", asked],
                 cwd=tmp_path,
@@ -276,7 +275,13 @@ def test_workers_on_other_machines(tmp_path):
             assert sorted(one.rpartition(":")[0] for one in found.stdout.split()) == [
                 "tls://10.77.0.2",
                 "tls://10.77.0.3",
-            ]
+            ], found.stderr
+            for analysis in (["evaluate"], ["robustness", "-m", "AP", "--trials", "3"]):
+                words = [sys.executable, "-m", "gainful", *analysis, *FILES, "--format", "csv"]
+                here = subprocess.run(words, capture_output=True, text=True, check=True)
+                there = [*at[last], *words, "--engine", "dask", "--address", address]
+                done = subprocess.run(there, env={**os.environ, **settings}, capture_output=True, text=True)
+                assert (done.returncode, done.stdout) == (0, here.stdout), done.stderr
         finally:
             for process in started:
                 process.kill()
