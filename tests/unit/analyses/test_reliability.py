@@ -138,6 +138,12 @@ class TestOddScores:
         assert 0.0 < abs(result["score"].raw.topic) < 1e-15
         assert list(result.notes()) == []
 
+    def test_variance_that_is_little_below_zero(self):
+        """The mean squares of topics and of the rest are (1 - 0.002)²/4 and (1 + 0.002)²/4: half their difference."""
+        result = reliability([[6.0, 5.0], [0.0, 0.002]])
+        assert result["score"].raw.topic == pytest.approx(-0.001)
+        assert [note.code for note in result.notes()] == ["clipped-variance"]
+
     def test_interval_that_allows_no_lower_end(self):
         """Told apart, but not surely: the fewest topics are known, the most are not."""
         found = reliability([[0.1, 0.5, 0.3], [0.4, 0.5, 0.6], [0.3, 0.9, 0.5]])["score"]

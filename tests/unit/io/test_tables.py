@@ -180,6 +180,8 @@ def test_a_run_column_with_one_name(folder: Path) -> None:
     (folder / "x.csv").write_text("run,qid,docno,score\nB,1,a,0.5\nB,1,b,0.25\n")
     assert read_run("x.csv").name == "B"
     assert read_run("x.csv", name="mine").name == "mine"
+    (folder / "x.csv").write_text("run,qid,docno,score\n")
+    assert read_run("x.csv").frame.columns == ["query_id", "doc_id", "score"]
 
 
 @pytest.mark.parametrize(

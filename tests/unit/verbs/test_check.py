@@ -97,6 +97,7 @@ def test_judgments_in_utf_16(folder):
 def test_judgments_after_the_runs(folder):
     found = gf.check(["runs/good", "qrels.txt"])
     assert [(file.kind, file.what) for file in found.files] == [("run", ""), ("no run", "qrels; give judgments first")]
+    assert gf.check("qrels.txt", ["runs/good", "qrels.txt"]).files[-1].what == "qrels"
 
 
 def test_duplicates_and_their_lines(folder):
@@ -200,11 +201,20 @@ def test_two_runs_of_a_name(folder):
 
 
 def test_one_run_under_two_names(folder):
-    """The order of the lines and the tag do not matter; one other score does."""
+    """The order of the lines and the tag do not matter; one other score, document or topic does."""
     copied = lines(tag="another")[::-1]
     one = findings("other", copied, folder)["warning", "same-content"]
     assert one.text == "The same topics, documents and scores as in run 'good'."
-    assert ("warning", "same-content") not in findings("other", [*copied[:-1], "1 Q0 d1 1 99.5 another"], folder)
+    assert copied[-1] == "1 Q0 d1 1 99.0 another"
+    for changed in ("1 Q0 d1 1 99.5 x", "1 Q0 other 1 99.0 x", "3 Q0 d1 1 99.0 x"):
+        assert ("warning", "same-content") not in findings("other", [*copied[:-1], changed], folder)
+
+
+def test_runs_that_return_nothing_are_no_copies(folder):
+    for name in ("one", "two"):
+        (folder / "runs" / f"{name}.csv").write_text("query_id,doc_id,score\n")
+    found = [one.code for file in gf.check("qrels.txt", "runs").files for one in file.findings]
+    assert "same-content" not in found
 
 
 def test_command(folder, capsys):
