@@ -133,9 +133,9 @@ def needed_columns(names: Sequence[str], layout: Layout, where: str) -> dict[str
     if {"measure", "score"} <= others:
         raise DataError(f"{message}. It looks like a table of scores, which takes the place of judgments and runs")
     if layout.judged and others & {*SPELLINGS["score"], *SPELLINGS["rank"]}:
-        raise DataError(f"{message}. It looks like a run; give qrels first")
+        raise DataError(f"{message}. It looks like a run; qrels come before runs")
     if not layout.judged and others & {*SPELLINGS["relevance"]}:
-        raise DataError(f"{message}. It looks like qrels; give qrels first")
+        raise DataError(f"{message}. It looks like qrels; qrels come before runs")
     raise ColumnsError(message, *missing, remedy="Rename the columns, or say what they are called.")
 
 

@@ -372,7 +372,7 @@ def _is_header(fields: list[bytes], layout: Layout) -> bool:
 def _swapped(fields: list[bytes], layout: Layout) -> str:
     for other in (QRELS, RUN) if layout.what in (QRELS.what, RUN.what) else ():
         if other.what != layout.what and _problem(fields, other) is None:
-            return f". It looks like {other.what}; give qrels first"
+            return f". It looks like {other.what}; qrels come before runs"
     return ""
 
 

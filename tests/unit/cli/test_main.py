@@ -170,12 +170,12 @@ class TestRefused:
     def test_run_first(self, gainful):
         expected = "expected 4 fields (topic iteration doc label), got 6: 'q1 Q0 d1 1 3.0 a'"
         outcome = gainful("evaluate", TINY / "a.txt", TINY / "qrels.txt")
-        refused(outcome, f"{TINY / 'a.txt'}:1: {expected}. It looks like a run; give qrels first")
+        refused(outcome, f"{TINY / 'a.txt'}:1: {expected}. It looks like a run; qrels come before runs")
 
     def test_qrels_twice(self, gainful):
         expected = "expected 6 fields (topic Q0 doc rank score tag), got 4: 'q1 0 d1 2'"
         outcome = gainful("evaluate", TINY / "qrels.txt", TINY / "qrels.txt")
-        refused(outcome, f"{TINY / 'qrels.txt'}:1: {expected}. It looks like qrels; give qrels first")
+        refused(outcome, f"{TINY / 'qrels.txt'}:1: {expected}. It looks like qrels; qrels come before runs")
 
     @pytest.mark.parametrize(
         "line",

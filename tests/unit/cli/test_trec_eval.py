@@ -164,7 +164,7 @@ def test_input_that_is_refused(files, gainful):
     )
     assert refused(run, qrels) == (
         "run:1: expected 4 fields (topic iteration doc label), got 6: '1 Q0 u 1 9 t'. "
-        "It looks like a run; give qrels first\n"
+        "It looks like a run; qrels come before runs\n"
     )
     assert refused(qrels, files / "runn") == "runn: no such file. Did you mean 'run'?\n"
     assert refused(files / "qrel", run) == "qrel: no such file. Did you mean 'qrels'?\n"

@@ -91,7 +91,7 @@ def test_what_is_refused(lines, format, message, evaluated):
     with pytest.raises(DataError) as caught:
         evaluated(lines, ["1"], "qrels_jg" if format == "qrels_jg" else "prefs", format)
     assert message in str(caught.value)
-    assert "give qrels first" not in str(caught.value)
+    assert "qrels come before runs" not in str(caught.value)
 
 
 def test_only_files():

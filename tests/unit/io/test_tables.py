@@ -205,13 +205,14 @@ def test_a_run_column_with_one_name(folder: Path) -> None:
         (
             "qid,docno,label",
             read_run,
-            "expected columns query_id, doc_id, score, got qid, docno, label. It looks like qrels; give qrels first",
+            "expected columns query_id, doc_id, score, got qid, docno, label. "
+            "It looks like qrels; qrels come before runs",
         ),
         (
             "qid,docno,score",
             read_qrels,
             "expected columns query_id, doc_id, relevance, got qid, docno, score. "
-            "It looks like a run; give qrels first",
+            "It looks like a run; qrels come before runs",
         ),
         *(
             (
@@ -225,7 +226,8 @@ def test_a_run_column_with_one_name(folder: Path) -> None:
         (
             "qid,docno,rank",
             read_qrels,
-            "expected columns query_id, doc_id, relevance, got qid, docno, rank. It looks like a run; give qrels first",
+            "expected columns query_id, doc_id, relevance, got qid, docno, rank. "
+            "It looks like a run; qrels come before runs",
         ),
     ],
 )

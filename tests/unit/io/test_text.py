@@ -260,7 +260,7 @@ def test_a_bad_line_in_a_long_file_is_found(folder: Path, refused) -> None:
 @pytest.mark.parametrize("before", ["1 Q0 a 1 2 t\n", "# comment\r\n\r\n"], ids=["plain", "odd"])
 def test_bad_run_lines(folder: Path, refused, before: str, line: str, problem: str) -> None:
     (folder / "r.txt").write_text(f"{before}{line}\n1 Q0 a\n", newline="")
-    hint = ". It looks like qrels; give qrels first" if "got 4" in problem and before.startswith("#") else ""
+    hint = ". It looks like qrels; qrels come before runs" if "got 4" in problem and before.startswith("#") else ""
     with refused(f"r.txt:{before.count(chr(10)) + 1}: {problem}: {line!r}{hint}"):
         read_run("r.txt")
 
@@ -299,7 +299,7 @@ def test_a_first_line_that_is_unlike_the_others(folder: Path, refused, lines: li
 def test_a_run_given_as_qrels(folder: Path, refused) -> None:
     (folder / "r.txt").write_bytes(RUN_TEXT)
     message = "expected 4 fields (topic iteration doc label), got 6: '1 Q0 a 1 2.5 tag'"
-    with refused(f"r.txt:1: {message}. It looks like a run; give qrels first"):
+    with refused(f"r.txt:1: {message}. It looks like a run; qrels come before runs"):
         read_qrels("r.txt")
 
 
@@ -390,7 +390,7 @@ class TestLines:
 
     def test_only_the_first_line_of_a_file_tells_what_it_is(self, refused) -> None:
         problem = "expected 6 fields (topic Q0 doc rank score tag), got 4: '1 0 a 1'"
-        for before, hint in ((0, ". It looks like qrels; give qrels first"), (1, "")):
+        for before, hint in ((0, ". It looks like qrels; qrels come before runs"), (1, "")):
             with refused(f"f:{before + 1}: {problem}{hint}"):
                 read_lines(b"1 0 a 1\n", RUN, "f", before=before)
 
