@@ -211,6 +211,14 @@ class TestSample:
         first, same, other = (listed(gf.pool(None, made.runs, **self.SETTINGS, seed=seed)) for seed in (1, 1, 2))
         assert first == same != other
 
+    @pytest.mark.parametrize("given", [SETTINGS, {**SETTINGS, "rates": (0.5, 0.2)}, {"more": 7}, {"depth": 12}])
+    @pytest.mark.parametrize("by_team", [False, True])
+    def test_depths_whose_costs_are_told_change_no_list(self, made, given, by_team):
+        """Or a sample would not be known again when it comes back; what decides among equals are runs at any rank."""
+        teams = {run.name: run.name[:6] for run in made.runs} if by_team else None
+        lists = [listed(gf.pool(None, made.runs, teams=teams, depths=depths, **given)) for depths in ([12], [60], [80])]
+        assert lists[0] == lists[1] == lists[2]
+
     def test_judgments_come_back(self, made):
         """All that was drawn is judged: what `evaluate` gets has strata, probabilities, and null for all else."""
         start = gf.pool(None, made.runs, **self.SETTINGS)
@@ -257,6 +265,35 @@ class TestSample:
         assert sure.height > 0
         assert sure["inclusion"].unique().to_list() == [1.0]
         assert sure["relevance"].null_count() == 0
+
+    def test_judgments_from_outside_of_the_pool_are_kept(self):
+        """With all judged, estimates are what the measures are: AP of the run is (1/1 + 2/3)/3, as z counts for R."""
+        found = gf.pool(
+            QRELS, {"x": {"1": ["a", "b", "c"]}}, strata=(2, 3), rates=(1, 1), judged={"1": {"c": 1, "b": 0}}
+        )
+        kept = found.qrels.frame.filter(doc_id="z").rows()
+        assert kept == [("1", "z", 2.0, "judged", 1.0)]
+        scores = gf.evaluate(found.qrels, {"x": {"1": ["a", "b", "c"]}}, ["statAP", "xinfAP"])
+        assert scores["statAP"].values[0, 0] == pytest.approx((1 + 2 / 3) / 3, abs=1e-15)
+        assert scores["xinfAP"].values[0, 0] == pytest.approx((1 + 2 / 3) / 3, abs=1e-15)
+
+    def test_judgments_that_were_not_asked_for_are_told(self, made):
+        start = gf.pool(None, made.runs, **self.SETTINGS)
+        undrawn = start.sample.filter(~pl.col("drawn")).select("query_id", "doc_id").row(0)
+        back = {undrawn[0]: {undrawn[1]: 1.0, "misspelt": 1.0}}
+        after = gf.pool(None, made.runs, **self.SETTINGS, judged=back)
+        (note,) = [note for note in after.notes() if note.code == "judged-elsewhere"]
+        assert str(note).startswith(
+            f"2 judgments that came back are of no document that was drawn, such as document {undrawn[1]!r} of topic "
+            f"{undrawn[0]!r}, and left out: check the ids"
+        )
+        assert after.qrels.frame["relevance"].is_not_null().sum() == 0
+        after = gf.pool(None, made.runs, judged=back)
+        (note,) = [note for note in after.notes() if note.code == "judged-elsewhere"]
+        assert str(note) == (
+            "1 judgment that came back is of no document of the pool to depth 100, such as document 'misspelt' of "
+            f"topic {undrawn[0]!r}: check the ids."
+        )
 
     @pytest.mark.parametrize(
         ("given", "message"),

@@ -98,9 +98,10 @@ def pool(
     -----
     Documents of equal standing enter by how many runs (or teams) return them, then by name. A sample is drawn topic by
     topic without replacement, ⌈rate·N⌉ of the N documents of a stratum that have no judgment yet. What was judged
-    before is a stratum of its own, judged with certainty. `qrels` of the result then has the whole pool, with null
-    labels for what was not drawn, and the columns stratum and inclusion that statAP, xinfAP and infNDCG use. The same
-    seed, judgments and runs draw the same sample again, so that judgments can come back in any number of parts.
+    before, in this pool or outside of it, is a stratum of its own, judged with certainty. `qrels` of the result then
+    has all of these and the whole pool, with null labels for what was not drawn, and the columns stratum and inclusion
+    that statAP, xinfAP and infNDCG use. The same seed, strata, judgments and runs draw the same sample again, so that
+    judgments can come back in any number of parts.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import numpy as np
 from gainful import _polars as pl
 from gainful.analyses.pool import PoolOptions
 from gainful.analyses.pool.result import PoolPlan
-from gainful.analyses.pool.sample import sampled
+from gainful.analyses.pool.sample import JUDGED, sampled
 from gainful.data.align import SETTINGS, stray_notes
 from gainful.data.columns import each_once
 from gainful.data.notes import failure_notes
@@ -40,7 +40,8 @@ def planned(
     generator(given["seed"])
     measures = tuple(map(str, parse_measures(given["measures"] or "nDCG@10")))
     before = _labels(qrels, options)
-    labels = _merged(before, _labels(given["judged"], options))
+    after = _labels(given["judged"], options)
+    labels = _merged(before, after)
     runs = selected(runs, options)
     read, noticed = _read(runs, before, options)
     # By what was judged before: judgments that come back for some topics must not change the sample.
@@ -50,8 +51,9 @@ def planned(
     deepest = max(given["depth"], *given["depths"], *given["strata"])
     ranked = pl.concat([_first(run, deepest, chosen, options) for run in read])
     members = _contributors([run.name for run in read], given["teams"], runs)
-    places = _places(ranked, members)
-    entries = _judged(_entries(places), labels, before)
+    returned = _returned(read, ranked, members)
+    places = _places(ranked, members, returned)
+    entries = _judged(_entries(places, returned), labels, before)
     sample = None
     if given["strata"]:
         sample = sampled(entries, given["strata"], given["rates"], given["seed"])
@@ -62,6 +64,7 @@ def planned(
     else:
         listed = entries.filter((pl.col("depth") <= given["depth"]) & pl.col("relevance").is_null())
     listed = listed.select(PAIR).sort(PAIR)
+    noticed += _strangers(after, entries, sample, deepest)
     settings = Settings.of(
         function,
         {**given, "measures": measures, "teams": word_of(given["teams"]), "judged": word_of(given["judged"])},
@@ -75,7 +78,7 @@ def planned(
         contributors=_contributions(places, entries, given["depth"]),
         to_judge=listed if given["docs"] is None else texts_of(listed, Path(given["docs"])),
         effects=_effects(labels, listed, read, measures, given["rel"], options),
-        qrels=_qrels(labels, sample),
+        qrels=_qrels(labels, before, sample),
         sample=sample,
         by="run" if given["teams"] is None else "team",
         settings=settings,
@@ -165,20 +168,35 @@ def _contributors(names: Sequence[str], teams: Any, runs: Any) -> pl.DataFrame:
     return pl.DataFrame({"run": names, "contributor": teams_of(names, teams, runs)})
 
 
-def _places(ranked: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
-    """contributor, query_id, doc_id, place, runs: the depth from which on a contributor's pool has the document."""
+def _returned(runs: Sequence[Run], ranked: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
+    """contributor, query_id, doc_id, runs: how many of its runs return what any run has among the first, at any rank.
+
+    At any rank, so that neither the order nor a sample depends on the depths whose costs are asked for.
+    """
+    pooled = ranked.select(PAIR).unique()
+    found = [
+        run.frame.select(PAIR).join(pooled, on=PAIR, how="semi").unique().with_columns(pl.lit(run.name).alias("run"))
+        for run in runs
+    ]
+    return pl.concat(found).join(members, on="run").group_by("contributor", *PAIR).len("runs")
+
+
+def _places(ranked: pl.DataFrame, members: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame:
+    """contributor, query_id, doc_id, place: the depth from which on a contributor's pool has the document."""
     grouped = (
         ranked.join(members, on="run")
         .group_by("contributor", *PAIR)
-        .agg(pl.col("rank").min(), pl.len().alias("runs"))
+        .agg(pl.col("rank").min())
+        .join(returned, on=["contributor", *PAIR])
         .sort("contributor", "query_id", "rank", "runs", "doc_id", descending=[False, False, False, True, False])
     )
     return grouped.with_columns(place=pl.int_range(1, pl.len() + 1).over("contributor", "query_id"))
 
 
-def _entries(places: pl.DataFrame) -> pl.DataFrame:
+def _entries(places: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame:
     """query_id, doc_id, depth, standing: the depth at which a document enters, and what decides among equals."""
-    found = places.group_by(PAIR).agg(pl.col("place").min().alias("depth"), pl.len().alias("contributors"))
+    found = places.group_by(PAIR).agg(pl.col("place").min().alias("depth"))
+    found = found.join(returned.group_by(PAIR).len("contributors"), on=PAIR)
     found = found.sort("query_id", "depth", "contributors", "doc_id", descending=[False, False, True, False])
     return found.with_columns(standing=pl.int_range(pl.len()).over("query_id", "depth"))
 
@@ -268,9 +286,33 @@ def _effects(
     return pl.concat(part.sort(rise, descending=True, maintain_order=True) for part in parts)
 
 
-def _qrels(labels: pl.DataFrame, sample: pl.DataFrame | None) -> Qrels | None:
-    """The judgments for `evaluate`: those there are, or the sampled pool."""
+def _strangers(after: pl.DataFrame, entries: pl.DataFrame, sample: pl.DataFrame | None, deepest: int) -> list[Note]:
+    """Judgments that came back and were not asked for: their ids may be wrong, or the sample is not the one drawn."""
+    known = entries if sample is None else sample.filter("drawn")
+    found = after.drop_nulls("relevance").join(known.select(PAIR), on=PAIR, how="anti", maintain_order="left")
+    if found.is_empty():
+        return []
+    topic, document = found.select(PAIR).row(0)
+    came = f"{plural(found.height, 'judgment')} that came back {'is' if found.height == 1 else 'are'}"
+    example = f"such as document {document!r} of topic {topic!r}"
+    if sample is None:
+        text = f"{came} of no document of the pool to depth {deepest}, {example}: check the ids."
+    else:
+        text = (
+            f"{came} of no document that was drawn, {example}, and left out: check the ids, and that seed, strata, "
+            "judgments and runs are those of the sample."
+        )
+    return [Note("judged-elsewhere", document, text, warn=True)]
+
+
+def _qrels(labels: pl.DataFrame, before: pl.DataFrame, sample: pl.DataFrame | None) -> Qrels | None:
+    """The judgments for `evaluate`: those there are, or the sampled pool with all that was judged before."""
     if sample is None:
         return Qrels(labels.select(*PAIR, "relevance"), "pool") if labels.height else None
     columns = [*PAIR, "relevance", "stratum", "inclusion"]
-    return Qrels(sample.select(columns), "pool")
+    outside = (
+        labels.join(before.drop_nulls("relevance").select(PAIR), on=PAIR, how="semi", maintain_order="left")
+        .join(sample.select(PAIR), on=PAIR, how="anti", maintain_order="left")
+        .with_columns(stratum=pl.lit(JUDGED), inclusion=pl.lit(1.0))
+    )
+    return Qrels(pl.concat([sample.select(columns), outside.select(columns)]), "pool")
