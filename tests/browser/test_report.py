@@ -209,6 +209,19 @@ def test_sections_on_pairs_name_their_tests(look, page_file):
     assert "not corrected for the number of pairs" in verdict
 
 
+@pytest.mark.parametrize(
+    ("better", "said"),
+    [(20, "p < 0.05. The two runs differ in RR."), (1, "p < 0.05. The two runs are not shown to differ in RR.")],
+)
+def test_one_pair_is_told_as_one(look, tmp_path, better, said):
+    topics = [str(topic) for topic in range(20)]
+    runs = {"one": {topic: ["a"] for topic in topics}, "two": {}}
+    runs["two"] = {topic: ["b", "a"] if at < better else ["a"] for at, topic in enumerate(topics)}
+    runs["two"][topics[0]] = ["b", "c", "a"]  # differences that are all the same have no variance
+    gf.report({topic: {"a": 1} for topic in topics}, runs, "RR", resamples=20, trials=1).save(tmp_path / "two.html")
+    assert said in look(tmp_path / "two.html").locator("#significance").inner_text()
+
+
 def test_significance_where_lower_is_better(look, tmp_path):
     path = tmp_path / "spam.html"
     qrels = {str(topic): {"a": 1, "spam": -1} for topic in range(8)}
@@ -385,6 +398,30 @@ def test_light_and_dark(look, page_file):
     assert luminance(page, "#reliability svg text[data-drawn]", "fill") < 120
     page.get_by_role("button", name="Switch to dark colours").click()
     assert luminance(page, "#reliability svg text[data-drawn]", "fill") > 120
+
+
+def test_what_agrees_stands_out_in_the_dark_too(look, page_file):
+    """The more two measures agree, the farther the cell's colour is from that of the page."""
+    page = look(page_file, scheme="dark")
+    all_drawn(page)
+    shades = """[...document.querySelectorAll('#agreement .role-mark path[fill^=rgb]')].map((cell) => {
+      const [red, green, blue] = getComputedStyle(cell).fill.match(/[0-9]+/g).map(Number);
+      return [0.3 * red + 0.6 * green + 0.1 * blue, cell.getAttribute('aria-label')];
+    })"""
+    high, low = "τ_b: 1;", "τ_b: −0.258"
+    for scheme in ("dark", "light"):
+        found = {kind: {shade for shade, said in page.evaluate(shades) if kind in said} for kind in (high, low)}
+        assert (max(found[low]) < min(found[high])) == (scheme == "dark")
+        page.get_by_role("button", name="Switch to ").click()
+
+
+def test_charts_on_a_phone(look, page_file):
+    page = look(page_file, width=390)
+    all_drawn(page)
+    page.locator("#threshold summary").click()
+    said = page.locator("#threshold svg").first.text_content()
+    assert "threshold: documents with at least this" in said
+    assert "score are kept" in said
 
 
 def test_paper_is_light_whatever_the_screen_is(look, page_file):
@@ -599,6 +636,13 @@ def test_names_from_right_to_left_leave_numbers_in_their_order(look, tmp_path):
         RTL,
     )
     assert first < second
+
+
+def test_the_key_of_a_band_is_not_as_pale_as_the_band(look, odd_file):
+    page = look(odd_file, width=390)
+    all_drawn(page)
+    keys = page.locator("#reliability .role-legend-symbol path")
+    assert keys.evaluate_all("(keys) => keys.map((key) => getComputedStyle(key).opacity)") == ["1", "1"]
 
 
 def test_a_phone_shows_the_score_of_a_run(look, odd_file):

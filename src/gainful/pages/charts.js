@@ -5,12 +5,26 @@ const [INKED, PALER, RULED] = ["#1b1d21", "#5d626b", "#e6e5df"];
 const IN_THE_DARK = {
   ...{ "#0072b2": "#56b4e9", "#d55e00": "#f08a3c", "#009e73": "#3fc39c", "#cc79a7": "#e3a1c6" },
   ...{ "#56b4e9": "#9ad3f5", "#000000": "#e8e8e4", "#882255": "#f0e442" },
+  ...{ white: "#14171a", black: "#e8e8e4" }, // in the cells of a map, which are turned over: see atNight
   ...{ "#555555": "#a2a7af", "#777777": "#a2a7af", "#888888": "#a2a7af", "#bbbbbb": "#5b616a" },
   ...{ [INKED]: "#e8e8e4", [PALER]: "#a2a7af", [RULED]: "#33373d" },
 };
 const recoloured = ([light, dark]) =>
   ["fill", "stroke"].map((what) => `.chart [${what}="${light}"] { ${what}: light-dark(${light}, ${dark}); }`);
 document.head.append(h("style", {}, Object.entries(IN_THE_DARK).flatMap(recoloured).join("\n")));
+// Shades of a map: what is pale on white is dim in the dark, so that the same numbers stand out.
+function atNight(box) {
+  for (const [marks, attribute] of [[".role-mark path[fill^=rgb]", "fill"], ["stop[stop-color^=rgb]", "stop-color"]])
+    for (const mark of box.querySelectorAll(marks)) {
+      const day = mark.getAttribute(attribute);
+      const [red, green, blue] = day.match(/[\d.]+/g).map((value) => value / 255);
+      const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)];
+      const turned = 0.15 + 0.7 * (1 - (most + least) / 2);
+      const strength = most > least ? Math.min(turned, 1 - turned) / Math.min((most + least) / 2, 1 - (most + least) / 2) : 0;
+      const shade = (value) => Math.round(255 * (turned + Math.min(strength, 1) * (value - (most + least) / 2)));
+      mark.style[attribute] = `light-dark(${day}, rgb(${shade(red)}, ${shade(green)}, ${shade(blue)}))`;
+    }
+}
 const FONT = getComputedStyle(document.body).fontFamily;
 const hiddenMeasures = new Set();
 
@@ -37,6 +51,7 @@ function look(narrow, longest, below) {
       labelFontSize: 12,
       titleFontWeight: 500,
       labelLimit: narrow ? 240 : 200,
+      symbolOpacity: 1,
       ...(below ? { orient: "bottom", columns: narrow ? (longest > 14 ? 1 : 2) : 6 } : {}),
     },
     title: { color: INKED },
@@ -123,6 +138,7 @@ function fitted(spec, width, tall) {
   spec.config = merged(spec.config || {}, look(narrow, longestLabel(spec), narrow || Boolean(spec.spec)));
   if (spec.spec) narrowed(spec, width, tall);
   if (narrow) withLegend(spec);
+  if (narrow) withShortLines(spec);
   delete spec.title;
   const grow = (height) => (typeof height === "number" ? Math.round(height * tall) : height);
   if (spec.vconcat) {
@@ -150,6 +166,13 @@ function withLegend(spec) {
     for (const { encoding } of kept)
       if (encoding && encoding.color && encoding.color.legend === null) delete encoding.color.legend;
   }
+}
+
+// A title that is longer than its axis stands in lines.
+function withShortLines(spec) {
+  for (const { encoding } of views(spec))
+    for (const axis of [encoding && encoding.x, encoding && encoding.y])
+      if (axis && typeof axis.title === "string") axis.title = axis.title.match(/\S.{0,39}(?!\S)|\S+/g);
 }
 
 // Panels side by side, made narrower where they would not fit, but never so narrow that nothing can be read.
@@ -210,6 +233,7 @@ async function draw(box, given, { tall = 1 } = {}) {
       tooltip: { theme: "custom" },
     });
     box.view = result.view;
+    atNight(box);
     const picture = box.querySelector("svg");
     for (const one of [box, picture]) if (one) one.setAttribute("aria-label", described(given));
     // A line that marks a level says nothing by itself: the description of the chart does.
@@ -253,7 +277,7 @@ function figures(list) {
   const zoom = h(
     "p",
     { class: "hint" },
-    "Point at a line for its numbers. Shift and the wheel zoom, Shift and dragging move, a double click resets.",
+    "Point at a line or dot for its numbers. Shift and the wheel zoom, Shift and dragging move, a double click resets.",
   );
   const enlarge = h("button", { type: "button", onclick: () => enlarged(list[at].spec) }, "Enlarge");
   const show = () =>

@@ -193,7 +193,7 @@ def _why(given: Inputs) -> Content:
 
 def _command_line(given: Inputs) -> str | None:
     """What to type to get this report again, but for the file it goes to; None if it was not made from files."""
-    if given.sources is None:
+    if given.sources is None or None in given.files.values():
         return None
     options = [word for measure in given.measures for word in ("-m", str(measure))]
     for name, value in _unusual(given).items():
@@ -211,7 +211,9 @@ def _command_line(given: Inputs) -> str | None:
 
 def _python_line(given: Inputs) -> str:
     """The same as a call."""
-    settings = "".join(f", {name}={value!r}" for name, value in {**_unusual(given), **given.files}.items())
+    words = {name: repr(value) for name, value in _unusual(given).items()}
+    words |= {name: name if value is None else repr(value) for name, value in given.files.items()}
+    settings = "".join(f", {name}={word}" for name, word in words.items())
     first = "qrels, runs" if given.sources is None else f"{given.sources[0]!r}, {list(given.sources[1:])!r}"
     return f"gf.report({first}, {[str(measure) for measure in given.measures]}{settings})"
 

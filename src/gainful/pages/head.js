@@ -3,7 +3,6 @@ const TOP = 10;
 
 function byline() {
   const { qrels, systems, topics, judgments } = contents;
-  const plural = (value, name) => `${count(value)} ${name}${value === 1 ? "" : "s"}`;
   const counts = [plural(systems.length, "run"), plural(topics.length, "topic"), plural(judgments, "judgment")];
   const title = contents.title || `${counts[0]} on ${counts[1]}`;
   const facts = [contents.author, contents.date, ...(contents.title ? counts : counts.slice(2))].filter(Boolean);
@@ -61,7 +60,7 @@ function topPlot() {
   const more = contents.systems.length - order.length;
   const [leading, others] =
     base < 0
-      ? ["may be best: no other run is shown to be better ", "another is"]
+      ? ["may be best: no other run is shown to be better ", "another run is"]
       : ["significantly better than the baseline ", "not shown to be"];
   return h(
     "div",

@@ -17,7 +17,6 @@ from gainful.data.scores import Scores
 from gainful.engine.scoring import check_ties
 from gainful.errors import check_choice, check_count, check_share
 from gainful.io.corpus import check_texts
-from gainful.io.metadata import word_of
 from gainful.io.read import judgments as read_judgments
 from gainful.measures import Measure, parse_measures
 from gainful.pages import TRIALS, ReportOptions, report
@@ -52,7 +51,8 @@ class Inputs:
     measures: Sequence[Measure]
     scores: Scores
     settings: Settings  # the parameters of `report`, and the policies
-    # Which files were taken, whether broken ones were left out, and how the page was to be, where that was said.
+    # Which files were taken, whether broken ones were left out, and how the page was to be, where that was said; None
+    # for what was given, but is no file.
     files: Mapping[str, Any]
     sources: tuple[str, ...] | None  # the words for qrels and runs on a command line; None if they are no files
     texts: Mapping[str, Any]  # where queries and docs are
@@ -105,7 +105,7 @@ def read(qrels: Any, runs: Any, measures: Measures, options: ReportOptions, give
     need_packages()
     known_of_runs = read_known(shown.get("metadata"), None if runs is None else selected(runs, options))
     for name in {"metadata", "queries", "docs"} & {*shown}:
-        shown[name] = word_of(shown[name])
+        shown[name] = str(shown[name]) if isinstance(shown[name], str | os.PathLike) else None
     name, sources = "rankings", None
     if known is None:
         given_judgments = read_judgments(qrels, columns=options.get("columns"))

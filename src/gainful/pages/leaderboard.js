@@ -1,5 +1,5 @@
 // Who wins?
-const percentText = (value) => `${Number((100 * value).toPrecision(4))} %`;
+const percentText = (value) => `${Number((100 * value).toPrecision(4))}%`;
 
 // Round numbers from below the lowest to above the highest.
 function ticks(low, high, most = 5) {

@@ -106,7 +106,7 @@ function pairLines(name, row, column) {
   return [
     title,
     `difference in ${brief(name)}: ${number(found.difference)} (${number(found.low)} to ${number(found.high)})`,
-    `${effect}${better} on ${found.wins} topics, equal on ${found.ties}, ${worse} on ${found.losses}`,
+    `${effect}${better} on ${plural(found.wins, "topic")}, equal on ${count(found.ties)}, ${worse} on ${count(found.losses)}`,
     `p ${equals(found.p)}, corrected ${pvalue(found.corrected)} (${TESTS[contents.settings.test]})`,
   ];
 }
@@ -115,11 +115,16 @@ function pairLines(name, row, column) {
 function testLine() {
   const { comparison, settings } = contents;
   const of = compared(state.measure);
+  const test = `${capital(TESTS[settings.test])} on the topics, p < ${settings.alpha}`;
+  const differ = (runs) => `${runs} in ${brief(state.measure)}.`;
+  if (comparison.baseline === null && of.tested === 1)
+    return `${test}. ${differ(of.significant ? "The two runs differ" : "The two runs are not shown to differ")}`;
+  const some = of.significant ? `${count(of.significant)} of them differ${of.significant === 1 ? "s" : ""}` : "None of them differs";
   const tested =
     comparison.baseline === null
-      ? `for the ${count(of.tested)} pairs of runs. ${count(of.significant)} of them differ in ${brief(state.measure)}.`
+      ? `for the ${count(of.tested)} pairs of runs. ${differ(some)}`
       : "for all runs that a measure compares with the baseline.";
-  return `${capital(TESTS[settings.test])} on the topics, p < ${settings.alpha} after ${CORRECTIONS[comparison.correction]} ${tested}`;
+  return `${test} after ${CORRECTIONS[comparison.correction]} ${tested}`;
 }
 
 function significance() {

@@ -34,7 +34,8 @@ function number(value, digits = 4) {
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
 const count = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en-US"));
-const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
+const plural = (value, name) => `${count(value)} ${name}${value === 1 ? "" : "s"}`;
+const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)}%`);
 const plain = (value) =>
   value === null || value === undefined ? "–" : String(Number(value.toPrecision(6))).replace("-", "−");
 function pvalue(value) {
@@ -112,7 +113,7 @@ function sortable(columns, rows, { sorted = null, descending = true, label = "",
           columns.map((column, at) => {
             const cell = column.cell ? column.cell(row, place) : shown[column.kind](row[at]);
             const title = column.kind === "text" && typeof cell === "string" ? cell : null;
-            const sentence = title && title.includes(" ") ? isolated(title) : cell;
+            const sentence = title && title.includes(" ") ? isolated(title).replaceAll(" → ", "\u00a0→\u00a0") : cell;
             return h("td", { class: `${column.kind === "text" ? "text " : ""}${column.class || ""}`, title }, sentence);
           }),
         ),
@@ -219,7 +220,10 @@ function notes(list) {
 }
 
 function copied(text) {
-  const box = h("pre", { tabindex: "0" }, h("code", {}, text));
+  // A line may end before an option, but not between its hyphens.
+  const parts = text.split(/(?<=\s)(-[\w-]{1,30})(?=\s)/);
+  const words = parts.map((part, at) => (at % 2 ? h("span", { class: "whole" }, part) : part));
+  const box = h("pre", { tabindex: "0" }, h("code", {}, words));
   const button = h(
     "button",
     {

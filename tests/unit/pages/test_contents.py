@@ -347,6 +347,13 @@ class TestCommand:
         assert found.contents["command"] is None
         assert found.contents["python"] == "gf.report(qrels, runs, ['AP'], seed=0)"
 
+    def test_objects_beside_files_go_by_the_name_of_the_argument(self, tmp_path):
+        (tmp_path / "q.txt").write_text("1 0 a 1\n")
+        (tmp_path / "r.txt").write_text("1 Q0 a 1 1.0 x\n")
+        found = gf.report(tmp_path / "q.txt", tmp_path / "r.txt", "AP", queries={"1": "what"})
+        assert found.contents["command"] is None
+        assert found.contents["python"].endswith("['AP'], seed=0, queries=queries)")
+
 
 class TestJoinedOnce:
     @pytest.fixture
