@@ -22,15 +22,6 @@ SIZES |= {"10 × 2,000": (10, 2000), "10 × 5,000": (10, 5000)}
 MEASURES = ("nDCG@10", "AP", "Forbidden@10")
 DEPTH = 100
 REPEAT = 2
-# The page before it was made for large collections, noted once: size, the slowest choice, light or dark, a topic.
-BEFORE = {
-    "2 × 1": "1.0 MB; 7, 52, –",
-    "12 × 50": "1.7 MB; 42, 361, 122",
-    "143 × 30": "4.7 MB; 390, 738, 351",
-    "400 × 50": "24.1 MB; 844, 1066, 798",
-    "10 × 2,000": "7.2 MB; 369, 624, 647",
-    "10 × 5,000": "11.4 MB; 365, 947, 921",
-}
 SET = """(id, value) => {
   const field = document.getElementById(id);
   if (!field) return;
@@ -108,7 +99,7 @@ def main(folder: Path) -> None:
     """Print the table."""
     names = [*FIELDS, *CLICKS]
     print(f"{DEPTH} documents per run and topic; {', '.join(MEASURES)}; interactions in ms.\n")
-    heads = ["runs × topics", "made", "size", "first paint", *names, "before: size; slowest choice, dark, open a topic"]
+    heads = ["runs × topics", "made", "size", "first paint", *names]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     with sync_playwright() as driver:
         chromium = shutil.which("chromium")
@@ -128,7 +119,7 @@ def main(folder: Path) -> None:
                 page.close()
             cells = [f"{seconds:.1f} s", f"{path.stat().st_size / 1e6:.1f} MB", f"{min(paints) / 1000:.1f} s"]
             cells += [f"{worst[name]:.0f}" for name in names]
-            print(f"| {' | '.join([title, *cells, BEFORE[title]])} |", flush=True)
+            print(f"| {' | '.join([title, *cells])} |", flush=True)
         browser.close()
 
 

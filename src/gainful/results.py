@@ -238,8 +238,8 @@ def beside(value: float, limit: float, digits: int) -> str:
 
 
 def plural(number_of: int, thing: str) -> str:
-    """'1 run', '2 runs'."""
-    return f"{number_of} {thing}" + ("" if number_of == 1 else "s")
+    """'1 run', '2,000 runs'."""
+    return f"{number_of:,} {thing}" + ("" if number_of == 1 else "s")
 
 
 def some(names: Sequence[str], most: int = 5) -> str:

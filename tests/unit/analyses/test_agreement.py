@@ -105,11 +105,11 @@ def test_ends_are_no_confidence_interval():
     y = [shared + 0.3 * rng.normal(size=(24, 25)) for _ in range(2)]
     found = gf.agreement(table(y), correlation="tau_b", spread=0.9, resamples=300)
     assert found.pairs[0].value > found.pairs[0].resampled_high
-    assert found.ends() == ("resampled 5 %", "resampled 95 %")
-    assert gf.agreement(table(alike()), resamples=5).ends() == ("resampled 2.5 %", "resampled 97.5 %")
+    assert found.ends() == ("resampled 5%", "resampled 95%")
+    assert gf.agreement(table(alike()), resamples=5).ends() == ("resampled 2.5%", "resampled 97.5%")
     chart = gf.agreement(table(alike()), resamples=5).chart().to_dict()
     tips = [tip.get("title") for tip in chart["layer"][0]["encoding"]["tooltip"]]
-    assert tips[-2:] == ["resampled 2.5 %", "resampled 97.5 %"]
+    assert tips[-2:] == ["resampled 2.5%", "resampled 97.5%"]
 
 
 def test_blocks_do_not_matter(monkeypatch):
@@ -326,7 +326,7 @@ class TestResult:
         text = str(self.found)
         assert text.startswith(self.found.verdict()[:60])
         assert "who moved most" in text
-        assert "places up" in text
+        assert "places up" not in text  # nobody moves
         assert "note: Orders of only 4 runs easily agree, or disagree, by chance.\n" in text
         assert text.endswith(
             "\nagreement: 4 runs, 5 topics; correlation=rho,rbo spread=0.95 resamples=25 p=0.9 seed=3 gaps=error"
@@ -340,10 +340,10 @@ class TestResult:
         pair = self.found.between("m0", "m2", "rbo")
         assert every.frame["rbo"][1] == pair.value
         assert [column.header for column in every.columns] == [
-            *("measure", "with", "Spearman's ρ", "resampled 2.5 %", "resampled 97.5 %", "RBO", "who moved most"),
+            *("measure", "with", "Spearman's ρ", "resampled 2.5%", "resampled 97.5%", "RBO", "who moved most"),
         ]
         assert coefficients.frame.equals(self.found.to_frame())
-        assert moved.frame["run"].to_list() == [move.system for move in self.found.moved(*self.found.least())]
+        assert moved.frame.is_empty()
         assert best.frame.rows() == [(name, *self.found.best(name)) for name in ("m0", "m1", "m2")]
         assert runs.frame["rank"].to_list() == self.found.ranks.ravel().tolist()
 

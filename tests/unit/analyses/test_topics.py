@@ -220,7 +220,7 @@ class TestOddScores:
         assert (
             topics(MANY, difference=1e-6)
             .verdict()
-            .endswith("Half of the pairs of runs need more than 1,000,000, 9 of 10 more than 1,000,000.")
+            .endswith("Half of the pairs of runs need more than 1,000,000 topics, 90% need more than 1,000,000.")
         )
         assert result.to_frame()["needed"].to_list() == [None]
         result.chart()
@@ -319,7 +319,7 @@ class TestResult:
         assert result.verdict() == (
             "For the 90% t interval of a difference in score to be at most 0.02 wide on average, it takes "
             f"{found.needed:,} topics ({found.low:,} to {found.high:,}); with the 40 topics here it is {found.now:.3f} "
-            f"wide. Half of the pairs of runs need {found.shares[2]:,} or fewer, 9 of 10 {found.shares[4]:,}."
+            f"wide. Half of the pairs of runs need {found.shares[2]:,} topics or fewer, 90% need {found.shares[4]:,}."
         )
 
     def test_verdict_of_several_measures(self):

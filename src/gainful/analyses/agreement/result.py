@@ -206,7 +206,7 @@ class Agreement(Result):
         long = {"measure": "measure", "other": "with", "correlation": "correlation", "value": "value", **ends}
         telling = self._telling()
         first, second = (telling.first, telling.second) if telling else self.least()
-        moves = [(*astuple(move), move.places) for move in self.moved(first, second)[:_MOST]]
+        moves = [(*astuple(move), move.places) for move in self.moved(first, second)[:_MOST] if move.places]
         ranks = {"first": f"rank by {first}", "second": f"rank by {second}", "places": "places up"}
         best = {"measure": self.measures, "best": [self._named_best(name) for name in self.measures]}
         return (
@@ -214,7 +214,7 @@ class Agreement(Result):
             Table.of("coefficients", self.to_frame(), long),
             Table.of(
                 "moved",
-                pl.DataFrame(moves, schema=["run", *ranks], orient="row"),
+                pl.DataFrame(moves, schema={"run": pl.String, **dict.fromkeys(ranks, pl.Float64)}, orient="row"),
                 {"run": "run", **{name: (header, "level") for name, header in ranks.items()}},
                 title=f"Runs that move most between {first} and {second}:",
             ),
@@ -225,9 +225,9 @@ class Agreement(Result):
         )
 
     def compact(self) -> tuple[Table, ...]:
-        """Every pair of measures, the runs that moved most between two, and the best runs."""
+        """Every pair of measures, the runs that moved most between two, if any did, and the best runs."""
         every, _, moved, best, _ = self.tables()
-        return every, moved, best
+        return (every, moved, best) if moved.frame.height else (every, best)
 
     def _wide(self) -> pl.DataFrame:
         """One row per pair of measures, one column per coefficient, and the ends of the first."""
@@ -284,6 +284,6 @@ class Agreement(Result):
         return map_chart(cells, what=_TITLES[shown], high_is_far=shown == "rms", ends=self.ends(), title=title)
 
     def ends(self) -> tuple[str, str]:
-        """What to call the two ends of the resampled values: resampled 2.5 %, resampled 97.5 %."""
+        """What to call the two ends of the resampled values: resampled 2.5%, resampled 97.5%."""
         tail = 50.0 * (1.0 - self.settings["spread"])
-        return f"resampled {tail:.4g} %", f"resampled {100.0 - tail:.4g} %"
+        return f"resampled {tail:.4g}%", f"resampled {100.0 - tail:.4g}%"

@@ -81,15 +81,17 @@ class Boundedness(Result):
             said.append("No label has a negative gain: nDCGorg lies between 0 and 1 in every topic.")
         else:
             said += [
-                f"nDCGorg@{row['cutoff']} of the worst ordering is below 0 in {row['below_0']} of "
-                f"{plural(row['topics'], 'topic')}, and at or below -1 in {row['at_most_minus_1']}."
+                f"nDCGorg@{row['cutoff']} of the worst ordering is below 0 in {row['below_0']:,} of "
+                f"{plural(row['topics'], 'topic')}, and at or below -1 in {row['at_most_minus_1']:,}."
                 for row in self.shares().head(_MOST_CUTOFFS).iter_rows(named=True)
             ]
         over, under = self.outside()
         rankings = int(self.counted.sum())
         for cutoff, number in list(zip(self.cutoffs, (over | under).sum(axis=(1, 2)), strict=True))[:_MOST_CUTOFFS]:
             if rankings:
-                said.append(f"nDCGmin@{cutoff} leaves [0, 1] in {number} of {plural(rankings, 'ranking')} of the runs.")
+                said.append(
+                    f"nDCGmin@{cutoff} leaves [0, 1] in {number:,} of {plural(rankings, 'ranking')} of the runs."
+                )
         return " ".join([*said, *(["nDCGf never leaves [0, 1]."] if self.negative or (over | under).any() else [])])
 
     def tables(self) -> tuple[Table, ...]:

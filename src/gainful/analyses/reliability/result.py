@@ -109,7 +109,7 @@ class MeasureReliability:
         if needed.value is not None:
             reach = "of them reaches" if needed.value == 1 else "of them reach"
             reach = "would reach" if needed.value > self.topics else reach
-            return f"{found}; {needed.value} {reach} {target:g}."
+            return f"{found}; {needed.value:,} {reach} {target:g}."
         at_best = "no number of topics would reach"
         if needed.low:
             at_best = f"at the upper end of its interval, {plural(needed.low, 'topic')} would reach"

@@ -89,17 +89,17 @@ class Stability(Result):
         error = f"{beside(100 * curve.error[at], 100 * _RATES[1], 1)}%"
         if self.settings["by"] == "topic":
             return (
-                f"By {curve.measure}, with {drawn} of {self.topics} topics drawn, the run that is worse on most of "
+                f"By {curve.measure}, with {drawn:,} of {self.topics:,} topics drawn, the run that is worse on most of "
                 f"them wins on {error} of them; {ties} are ties."
             )
         needed, limit = curve.size_for(_RATES[1]), f"{_RATES[1]:.0%}"
         reached = (
-            f"No number of topics up to {drawn} keeps that error rate at {limit} or below."
+            f"No number of topics up to {drawn:,} keeps that error rate at {limit} or below."
             if needed is None or needed > drawn
             else f"The error rate is at most {limit} from {plural(needed, 'topic')} on."
         )
         return (
-            f"With {drawn} of {self.topics} topics drawn, {curve.measure} orders two runs the other way round in "
+            f"With {drawn:,} of {self.topics:,} topics drawn, {curve.measure} orders two runs the other way round in "
             f"{error} of the comparisons and ties them in {ties} (Buckley & Voorhees' error rate). {reached}"
         )
 
@@ -162,7 +162,7 @@ class Stability(Result):
         """The error rate against the number of topics, one line per measure: the lower, the more stable."""
         alt, frame, pairs = load_altair(), self.to_frame(), self.settings["by"] == "mean"
         ends = frame.group_by("measure", maintain_order=True).last().select("measure", "topics", "error").drop_nans()
-        x = alt.X("topics:Q", title="topics drawn", axis=alt.Axis(tickMinStep=1))
+        x = alt.X("topics:Q", title="topics drawn", scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
         y = alt.Y("error:Q", title=f"error rate (share of {'pairs' if pairs else 'topics'})", axis=alt.Axis(format="%"))
         colour = alt.Color(
             "measure:N", title="measure", sort=None, legend=None if direct(ends.height) else alt.Legend()

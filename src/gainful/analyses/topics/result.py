@@ -93,7 +93,9 @@ class TopicsNeeded(Result):
         pairs = ""
         if m.shares and m.runs > 2:
             fewer = " or fewer" if m.shares[2] is not None else ""
-            pairs = f" Half of the pairs of runs need {_count(m.shares[2])}{fewer}, 9 of 10 {_count(m.shares[4])}."
+            pairs = (
+                f" Half of the pairs of runs need {_count(m.shares[2])} topics{fewer}, 90% need {_count(m.shares[4])}."
+            )
         if plan.method == "interval":
             return (
                 f"For the {100 * (1 - plan.alpha):.4g}% t interval of a difference in {m.measure} to be at most "
