@@ -66,6 +66,19 @@ def dropping(words, run=main._run):
 main._run = dropping
 sys.exit(start.start())
 """
+# `gainful`, which has no memory left and goes on all the same.
+STUCK = """
+import sys, threading, time
+from gainful.cli import main, start
+def stuck(words):
+    try:
+        threading.Thread(target=start._exhausted, args=(MemoryError("full"), lambda: False), daemon=True).start()
+        time.sleep(60)
+    except start.Ended:
+        time.sleep(60)
+main._run = stuck
+sys.exit(start.start())
+"""
 EVALUATE = ["evaluate", TINY / "qrels.txt", TINY / "a.txt"]
 WRITERS = {
     "evaluate": [*EVALUATE, "-o", "out.csv"],
@@ -211,6 +224,12 @@ class TestSignals:
         half = "raise AttributeError('module has no attribute')"
         script = DROPPING.replace("NUMBER", str(int(number))).replace("return run(words)", half)
         assert ended(started("evaluate", command=[sys.executable, "-c", script])) == (-number, "", "")
+
+    @pytest.mark.slow
+    def test_what_is_told_to_end_for_want_of_memory_ends(self):
+        """From the thread that looks after memory, two seconds after it was told."""
+        running = started("evaluate", command=[sys.executable, "-c", STUCK])
+        assert ended(running) == (1, "", "gainful: error: full\n")
 
     @pytest.mark.slow
     def test_at_any_time(self, folder):

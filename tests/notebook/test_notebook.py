@@ -87,7 +87,7 @@ def outputs(tmp_path_factory) -> dict[str, list[nbformat.NotebookNode]]:
     notebook = nbformat.v4.new_notebook(cells=cells)
     folder = tmp_path_factory.mktemp("notebook")
     where = {"metadata": {"path": str(folder)}}
-    nbclient.NotebookClient(notebook, timeout=300, resources=where, allow_errors=True).execute()
+    nbclient.NotebookClient(notebook, timeout=600, startup_timeout=300, resources=where, allow_errors=True).execute()
     return {name: cell.outputs for name, cell in zip(("begin", *CELLS), notebook.cells, strict=True)}
 
 

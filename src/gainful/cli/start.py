@@ -55,6 +55,8 @@ def start() -> int:
             raise
         status = 1 if _told else 128 + _heeded[-1]
     if status:
+        for number in _heeded:  # it may be sent again, see below
+            signal.signal(number, signal.SIG_IGN)
         _leave(status)
     return status
 
@@ -117,6 +119,8 @@ def _again(dropped: Any) -> None:
     if not isinstance(error, (KeyboardInterrupt, Ended)):
         sys.__unraisablehook__(dropped)
         return
+    if sys.is_finalizing():  # the process ends anyway, and no thread can be started
+        return
     from _thread import start_new_thread  # threading would wait for the thread, and be interrupted in here
     from time import sleep
 
@@ -136,8 +140,6 @@ def _again(dropped: Any) -> None:
 
 def _leave(status: int) -> NoReturn:
     """End, by the signal that was heeded if any; threads that still read from somewhere are not waited for."""
-    for number in _heeded:  # it may be sent again, see above
-        signal.signal(number, signal.SIG_IGN)
     import atexit
 
     atexit._run_exitfuncs()
