@@ -41,9 +41,10 @@ def read_metadata(source: Any, runs: Any = None) -> Metadata:
     data = bytes(read_bytes(Path(source)))
     data = decompress(data, where) if is_compressed(data[:64]) else data
     text = to_utf8(data, where).decode().removeprefix("\ufeff")
-    separator = "\t" if "\t" in text.partition("\n")[0] else ","
-    rows = csv.DictReader(io.StringIO(text), delimiter=separator)
-    names = [name for name in rows.fieldnames or [] if name]
+    separator = next((one for one in "\t;" if one in text.partition("\n")[0]), ",")
+    rows = csv.DictReader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    rows.fieldnames = [name.strip() for name in rows.fieldnames or []]
+    names = [name for name in rows.fieldnames if name]
     if "run" not in names or len(names) < 2:
         raise DataError(
             f"{where}: expected the column run, and others such as team, type and description, got "
@@ -51,11 +52,13 @@ def read_metadata(source: Any, runs: Any = None) -> Metadata:
         )
     found: Metadata = {}
     for row in rows:
-        run, fields = row["run"], {name: (row[name] or "").strip() for name in names if name != "run"}
+        run, fields = (row["run"] or "").strip(), {name: (row[name] or "").strip() for name in names if name != "run"}
         if not run:
             raise DataError(f"{where}:{rows.line_num}: expected the name of a run, got {run!r}")
         if found.setdefault(run, fields) != fields:
             raise DataError(f"{where}:{rows.line_num}: run {run!r} stands here twice, with different values: keep one")
+    if not found:
+        raise DataError(f"{where}: expected one row per run, got none")
     return found
 
 
@@ -129,7 +132,9 @@ def teams_of(names: Sequence[str], source: Any, runs: Any = None) -> list[str]:
     missing = [name for name in names if not known.get(name)]
     if missing:
         named = listed([repr(name) for name in missing], _NAMED)
-        raise DataError(f"teams: expected a team for every run, got none for {named}")
+        others = [repr(name) for name in known if name not in set(names)]
+        there = f"; it has one for {listed(others, _NAMED)}" if others else ""
+        raise DataError(f"teams: expected a team for every run, got none for {named}{there}")
     return [known[name] for name in names]
 
 

@@ -328,6 +328,10 @@ class TestInput:
             ("run,group\nx1,x\n", "expected the columns run and team, got none that is called team"),
             ("run,team\nx1,x\nx1,y\n", ":3: run 'x1' stands here twice, with different values: keep one"),
             ("run,team\nx1,\n", "teams: expected a team for every run, got none for 'x1', 'x2'"),
+            (
+                "run,team\nx1,x\nx2.txt,x\ny1,y\n",
+                "teams: expected a team for every run, got none for 'x2'; it has one for 'x2.txt'",
+            ),
             ("run,team\nx1,x\n", "teams: expected a team for every run, got none for 'x2'"),
         ],
     )

@@ -43,7 +43,9 @@ RUNS = {
 X, Y, Z = (1 + 1 / log2(3)) / 2, (1 / log2(3)) / 2, 1.0
 
 
-@pytest.mark.parametrize("text", [TABLE, TABLE.replace(",", "\t"), "\ufeff" + TABLE])
+@pytest.mark.parametrize(
+    "text", [TABLE, TABLE.replace(",", "\t"), "\ufeff" + TABLE, TABLE.replace(",", ";"), TABLE.replace(",", " , ")]
+)
 def test_a_table_is_shown_beside_the_names(text, tmp_path):
     (tmp_path / "m.csv").write_text(text, encoding="utf-8")
     scores = gf.evaluate(QRELS, RUNS, "nDCG@10", metadata=tmp_path / "m.csv")
@@ -96,6 +98,7 @@ def test_headers_of_runs(kind, tmp_path):
     ("given", "message"),
     [
         ("run\nx\n", "m.csv: expected the column run, and others such as team, type and description, got run"),
+        ("run,team\n", "m.csv: expected one row per run, got none"),
         ("run,team\n,one\n", "m.csv:2: expected the name of a run, got ''"),
         ("run,team\nx,one\nx,two\n", "m.csv:3: run 'x' stands here twice, with different values: keep one"),
         (["x"], "metadata: expected a file, a mapping or 'headers', got list"),
