@@ -8,7 +8,7 @@ import pytest
 
 import gainful as gf
 from gainful.cli.main import main
-from gainful.errors import GainfulError
+from gainful.errors import DataError, GainfulError
 
 
 def lines(topics=("1", "2"), documents=30, *, tag="good", score=lambda rank: 100.0 - rank):
@@ -152,6 +152,13 @@ def test_limits(folder):
     assert gf.check("qrels.txt", "runs/good", topics="topics.xml").files[1].status == "ok"
     (folder / "covid.xml").write_text('<topics><topic number="1"></topic><topic number="2"></topic></topics>')
     assert gf.check("qrels.txt", "runs/good", topics="covid.xml").files[1].status == "ok"
+    (folder / "topics.jsonl").write_text('{"_id": "1", "query": "one"}\n{"_id": 2, "query": "two"}\n')
+    assert gf.check("qrels.txt", "runs/good", topics="topics.jsonl").files[1].status == "ok"
+    (folder / "topics.csv").write_text('query_id,text\n"1","one, or more"\n2,two\n')
+    assert gf.check("qrels.txt", "runs/good", topics="topics.csv").files[1].status == "ok"
+    (folder / "topics.jsonl").write_text('{"text": "one"}\n')
+    with pytest.raises(DataError, match=r"^topics.jsonl: expected objects with a key such as query_id or _id, got '{"):
+        gf.check("qrels.txt", "runs/good", topics="topics.jsonl")
     with pytest.raises(GainfulError, match="max_docs"):
         gf.check("qrels.txt", "runs", max_docs=0)
 

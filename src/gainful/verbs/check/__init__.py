@@ -30,8 +30,8 @@ def check(
         Judgments and runs, or runs alone. Of runs alone, the first is taken for judgments if it is a file of them (four
         fields per line, or a table with labels). Runs are files, folders, globs and archives (tar, zip).
     topics
-        The topics that a run must have: a file with one id per line, or TREC's topics in XML; in Python also a list of
-        ids. By default those of the judgments.
+        The topics that a run must have: a file with one id per line, a table or JSONL of topics, or TREC's topics in
+        XML; in Python also a list of ids. By default those of the judgments.
     max_docs
         How many documents a run may have per topic; more are an error.
     labels

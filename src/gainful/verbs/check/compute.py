@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.rankings import Rankings
 from gainful.data.run import LargeRun, RawRun, Run, UnreadRun
 from gainful.errors import DataError, DuplicateError, GainfulError, setting
+from gainful.io.columns import SPELLINGS
 from gainful.io.files import HEAD, load, read_bytes, unpacked
 from gainful.io.read import Entry, entries_of, read_qrels
 from gainful.io.sources import Selection
@@ -34,6 +36,8 @@ from gainful.verbs.source import check_columns
 _TIED = 0.5
 # A topic has few documents if it has less than this share of what is usual in the run, where that is not few itself.
 _FEW, _USUAL = 0.1, 20
+# What the column or key of a topic's id is called, beside one of its text.
+_TOPIC = (*(name for name in SPELLINGS["query_id"] if name not in ("query", "question")), "id", "_id")
 _SAME_IDS = "Check that both have the ids of the same corpus, written alike."
 _REMEDIES = {
     "all-tied": "Give each document a score of its own, such as 1/rank.",
@@ -96,10 +100,23 @@ def topics_in(source: Any) -> tuple[str, ...]:
         found = [first or second for first, second in numbers]
     else:
         lines = (line.strip() for line in text.removeprefix("\ufeff").splitlines())
-        found = [re.split(r"[\s,;]", line, maxsplit=1)[0] for line in lines if line and not line.startswith("#")]
+        found = [_topic(line, source) for line in lines if line and not line.startswith("#")]
+        if found and found[0].lower() in _TOPIC:  # a header
+            del found[0]
     if not found:
         raise DataError(f"{source}: expected the ids of topics, one per line, got none")
     return tuple(dict.fromkeys(found))
+
+
+def _topic(line: str, source: object) -> str:
+    """The id that a line begins with, or has under a key of JSON."""
+    if not line.startswith("{"):
+        return re.split(r"[\s,;]", line, maxsplit=1)[0].strip('"')
+    try:
+        record = json.loads(line)
+        return str(next(record[key] for key in _TOPIC if key in record))
+    except (ValueError, StopIteration):
+        raise DataError(f"{source}: expected objects with a key such as query_id or _id, got {line[:40]!r}") from None
 
 
 def check_files(qrels: Any, runs: Any, limits: Limits, selection: Selection) -> tuple[FileCheck, ...]:
