@@ -228,6 +228,7 @@ class TestSample:
         )
         after = gf.pool(None, made.runs, **self.SETTINGS, judged=back)
         assert after.to_judge.is_empty()
+        assert after.verdict() == "Nothing is left to judge: all of this sample of the pool to depth 60 is judged."
         frame = after.qrels.frame
         assert frame.columns == ["query_id", "doc_id", "relevance", "stratum", "inclusion"]
         assert frame["relevance"].is_not_null().sum() == back.height

@@ -96,6 +96,8 @@ class PoolPlan(Result):
         return f"to depth {given['depth']}"
 
     def _where(self) -> str:
+        if self.sample is not None:
+            return f": all of {self._what()} is judged"
         return "" if self.settings["more"] is not None else f": {self._what()} all is judged"
 
     def tables(self) -> tuple[Table, ...]:
