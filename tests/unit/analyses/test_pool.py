@@ -410,6 +410,15 @@ class TestInput:
         with pytest.raises(DuplicateError):
             gf.pool(QRELS, tmp_path)
 
+    def test_a_second_run_of_a_name_is_left_out(self, tmp_path):
+        (tmp_path / "one.csv").write_text("query_id,doc_id,score\n1,a,2\n")
+        (tmp_path / "one.txt").write_text("1 Q0 b 1 2 x\n")
+        found = gf.pool(QRELS, tmp_path, keep_going=True)
+        assert found.settings.data == "1 run, 1 topic"
+        assert found.notes()[0].text == f"{tmp_path}/one.txt: two runs are called 'one'; rename one"
+        with pytest.raises(DataError, match=r"^two runs are called 'one'; rename one$"):
+            gf.pool(QRELS, tmp_path)
+
     def test_rows_that_are_not_printed_are_told(self):
         runs = {f"r{i}": {"1": ["a", f"n{i}"]} for i in range(11)}
         (note,) = gf.pool({"1": {"a": 1}}, runs, depth=2).notes()

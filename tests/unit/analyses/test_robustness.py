@@ -577,6 +577,13 @@ class TestRefused:
         with pytest.raises(GainfulError, match=r"^by: expected one of tau, accuracy, got 'foo'\.$"):
             found.knees(by="foo")
 
+    def test_one_run_is_left(self, tmp_path):
+        (tmp_path / "good.txt").write_text("1 Q0 a 1 2 x\n")
+        (tmp_path / "bad.txt").write_text("1 Q0 a\n")
+        with pytest.raises(DataError, match=r"got 1: good\nLeft out") as error:
+            gf.robustness(QRELS, tmp_path, keep_going=True)
+        assert error.value.__notes__[0].startswith(f"Left out: {tmp_path}/bad.txt:1: expected 6 fields")
+
     def test_one_run(self):
         with pytest.raises(DataError, match=r"^expected at least 2 runs, whose order can change, got 1: x$"):
             gf.robustness(QRELS, {"x": RUNS["x"]})

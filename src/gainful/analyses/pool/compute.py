@@ -99,8 +99,8 @@ def _read(runs: Any, labels: pl.DataFrame, options: PoolOptions) -> tuple[list[R
         if whole.doubtful and judged and judged.isdisjoint(whole.topics):
             strays.append((whole.source or whole.name, SETTINGS))
             continue
-        check_name(run.name, found)
         try:
+            check_name(run.name, found)
             each_once(whole.frame, options.get("duplicates", "error"), f"run {run.name!r}", "appears")
         except DataError as error:
             if not keep_going:

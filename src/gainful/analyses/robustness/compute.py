@@ -27,7 +27,7 @@ from gainful.analyses.robustness.judged import judged_documents
 from gainful.analyses.robustness.result import Robustness
 from gainful.analyses.robustness.verdict import tidy
 from gainful.data.complete import check_runs
-from gainful.data.notes import notes_of
+from gainful.data.notes import failure_notes, notes_of
 from gainful.data.policies import Policies
 from gainful.data.rankings import BoolArray, FloatArray, IntArray, Rankings, nameless
 from gainful.data.scores import Scores
@@ -263,7 +263,8 @@ def _joined(qrels: Any, runs: Any, measures: Sequence[Measure], options: Depleti
     check_ties(measures, ties)
     held: Any = {**options, "unjudged": "zero"}
     rankings = rankings_of(qrels, runs, held)
-    check_runs(rankings.systems, notes_of(rankings), ", whose order can change")
+    left_out = (*failure_notes(rankings.failed), *notes_of(rankings))
+    check_runs(rankings.systems, left_out, ", whose order can change")
     late: Any = {name: options[name] for name in (*LATE_POLICIES, "unjudged") if name in options}  # type: ignore[literal-required]
     return rankings, replace(rankings.policies, **late)
 
