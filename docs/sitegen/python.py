@@ -234,6 +234,8 @@ def _written(kind: Any) -> str:
         return " | ".join(map(repr, typing.get_args(kind)))
     if typing.get_origin(kind) in (Union, UnionType):
         return " | ".join(map(_written, typing.get_args(kind)))
+    if typing.get_origin(kind) is typing.Unpack:
+        return _written(*typing.get_args(kind))
     text = "None" if kind is type(None) else kind if isinstance(kind, str) else inspect.formatannotation(kind)
     return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", text)
 

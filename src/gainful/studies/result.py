@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,8 @@ from gainful.tables import Table
 
 # Claims that a verdict names; the table of findings has all of them.
 _CLAIMS = 3
+# Letters of a title that fit on a line above the figures.
+_TITLE = 72
 _HOLDS = {True: "yes", False: "no", None: "undecided"}
 
 
@@ -162,7 +165,7 @@ class Study(Result):
             if exhibit.draw is not None:
                 figure: Any = exhibit.draw()
                 figure.config = alt.Undefined  # only the whole may have one
-                figures.append(figure.properties(title=f"{exhibit.name}: {exhibit.title}"))
+                figures.append(figure.properties(title=_lines(f"{exhibit.name}: {exhibit.title}")))
         if not figures:
             raise DataError(f"study {self.name}: no figure could be made of these data")
         with warnings.catch_warnings():
@@ -170,4 +173,10 @@ class Study(Result):
             whole = alt.vconcat(*figures).resolve_scale(
                 color="independent", strokeDash="independent", shape="independent"
             )
-        return styled(whole, f"{self.paper}, reproduced")
+        return styled(whole, _lines(f"{self.paper}, reproduced"))
+
+
+def _lines(title: str) -> str | list[str]:
+    """A title as the lines that it needs."""
+    lines = textwrap.wrap(title, _TITLE)
+    return lines if len(lines) > 1 else title

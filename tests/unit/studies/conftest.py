@@ -64,7 +64,8 @@ def studied():
 @cache
 def _drawn(name: str) -> dict[str, Any]:
     whole = _studied(name).chart().to_dict()
-    return {"whole": whole, **{part["title"].partition(":")[0]: part for part in whole["vconcat"]}}
+    # A long title is a list of lines.
+    return {"whole": whole, **{"".join(part["title"]).partition(":")[0]: part for part in whole["vconcat"]}}
 
 
 @pytest.fixture(scope="session")

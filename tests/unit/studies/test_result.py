@@ -125,6 +125,12 @@ def test_chart_has_all_figures_under_their_names():
     assert whole["resolve"]["scale"]["color"] == "independent"
 
 
+def test_long_titles_stand_in_lines():
+    """Of 72 letters at most: a browser whose letters are wider cuts what goes beyond the figures."""
+    long = replace(STUDY, paper=" ".join(["Fish"] * 20)).chart().to_dict()["title"]
+    assert [len(line) for line in long] == [5 * 14 - 1, 5 * 6 + len(", reproduced") - 1]
+
+
 def test_a_table_has_no_chart():
     with pytest.raises(DataError, match=r"^Table 1 is a table: expected an exhibit that is a figure$"):
         TABLE.chart()
