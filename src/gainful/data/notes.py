@@ -31,14 +31,14 @@ def failure_notes(failed: Sequence[tuple[str, str]]) -> list[Note]:
     ]
 
 
-def signs_of(rankings: Rankings) -> Signs:
-    """3 × systems × topics."""
+def signs_of(rankings: Rankings, *, estimated: bool = False) -> Signs:
+    """3 × systems × topics; `estimated`: documents that are pooled and not judged are reckoned with, as judged ones."""
     shape = (SIGNS, len(rankings.systems), len(rankings.topics))
     signs = np.full(shape, np.nan)
     if len(rankings.grades) and rankings.grades[0] <= 0.0:  # qrels of nothing but relevant documents are never complete
-        first = (rankings.rank <= FIRST) & (rankings.grade >= 0)
+        first = (rankings.rank <= FIRST) & ((rankings.grade >= 0) | estimated)
         found = np.bincount(rankings.row[first], minlength=rankings.n_rows)
-        pool = np.bincount(rankings.pool_topic[rankings.pool_grade >= 0], minlength=shape[2])
+        pool = np.bincount(rankings.pool_topic[(rankings.pool_grade >= 0) | estimated], minlength=shape[2])
         possible = np.minimum(np.minimum(rankings.retrieved, FIRST).reshape(shape[1:]), pool)
         np.divide(found.reshape(shape[1:]), possible, out=signs[0], where=possible > 0)
     if rankings.tied is not None:

@@ -67,7 +67,16 @@ def score_entries(job: Job, entries: Sequence[Entry]) -> Part:
 def score_runs(job: Job, runs: Iterable[AnyRun]) -> Part:
     """Join runs with the judgments and score them."""
     rankings = align(job.judged, runs, job.policies, keep_going=job.keep_going)
-    return scored(rankings, job.measures, signs=signs_of(rankings))
+    return scored(rankings, job.measures, signs=signs_for(rankings, job.measures))
+
+
+def signs_for(rankings: Rankings, measures: Iterable[Measure]) -> Signs:
+    """What makes a run look wrong, if it is scored by these measures."""
+    return signs_of(rankings, estimated=all(measure.definition.name in _ESTIMATORS for measure in measures))
+
+
+# Measures that do not take what is pooled and not judged for nonrelevant.
+_ESTIMATORS = ("infAP", "xinfAP", "statAP", "infNDCG")
 
 
 def some_topics(job: Job) -> Job:

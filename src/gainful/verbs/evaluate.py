@@ -180,12 +180,11 @@ def _of_rankings(
 ) -> Scores:
     """Scores of what is joined already; what was noticed then was said then."""
     from gainful.data.align import check_missing
-    from gainful.data.notes import signs_of
-    from gainful.engine.scoring import check_ties, finished, scored
+    from gainful.engine.scoring import check_ties, finished, scored, signs_for
 
     policies = replace(rankings.policies, **{name: options[name] for name in LATE_POLICIES if name in options})  # type: ignore[literal-required]
     check_ties(measures, policies.ties)
-    part = scored(rankings, measures, signs=signs_of(rankings))
+    part = scored(rankings, measures, signs=signs_for(rankings, measures))
     for name, present in zip(part.systems, part.present, strict=True):
         check_missing(name, part.topics, present, policies)
     return finished(part, measures, policies, spellings=spellings)

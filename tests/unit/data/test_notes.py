@@ -1,5 +1,7 @@
 """Runs that look wrong, as whole files, as streams and wherever they are read."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -125,6 +127,18 @@ class TestUnjudged:
     def test_pooled_documents_are_not_judged(self):
         judged = {topic: {f"d{i}": None if i < 9 else 0.0 for i in range(20)} for topic in JUDGED}
         assert codes(FINE, judged) == ["mostly-unjudged"]  # 1 of the first 10
+
+    def test_estimators_reckon_with_pooled_documents(self):
+        """What they take for nonrelevant is outside of the pool: none of the first 10 here, and 6 of them there."""
+        judged = {topic: {f"d{i}": None if i < 9 else 0.0 for i in range(20)} for topic in JUDGED}
+        for rows, measures, few in (
+            (FINE, ["statAP", "infNDCG@10"], False),
+            (FINE, ["statAP", "AP"], True),
+            (self.rows(12, 6), ["statAP", "infNDCG@10"], True),
+        ):
+            with warnings.catch_warnings(record=True):
+                notes = gf.evaluate(qrels_of(judged), run_of(rows), measures).run_notes
+            assert ("mostly-unjudged" in {note.code for note in notes}) == few
 
     def test_text(self):
         runs = {f"r{i}": run_of(self.rows(i, 10 - i), f"r{i}").frame for i in (3, 1, 4, 0, 2)}  # the worst come first
