@@ -131,7 +131,7 @@ def _merged(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 
 def _topics(runs: Sequence[Run], labels: pl.DataFrame, which: str) -> list[str]:
     """The topics to pool, in the order of the judgments, then of the runs."""
-    judged = labels["query_id"].unique(maintain_order=True).to_list()
+    judged = dict.fromkeys(labels["query_id"].unique(maintain_order=True))
     seen = dict.fromkeys(topic for run in runs for topic in run.topics)
     chosen = [topic for topic in judged if topic in seen]
     if which == "judged" and judged:
@@ -140,7 +140,7 @@ def _topics(runs: Sequence[Run], labels: pl.DataFrame, which: str) -> list[str]:
                 f"expected runs with topics that have judgments, got none: {setting('topics', 'all')} pools others"
             )
         return chosen
-    return [*chosen, *(topic for topic in seen if topic not in set(judged))]
+    return [*chosen, *(topic for topic in seen if topic not in judged)]
 
 
 def _first(run: Run, deepest: int, topics: Sequence[str], options: PoolOptions) -> pl.DataFrame:

@@ -239,9 +239,10 @@ def _duplicates(run: Run, twice: pl.Series, fields: Fields | None) -> Finding:
 def _topics(topics: pl.Series, known: tuple[str, ...] | None, said: set[str]) -> Iterator[Finding]:
     if known is None or "no-topic-matches" in said:
         return
-    there, wanted = topics.to_list(), set(known)
+    there = dict.fromkeys(topics)
+    wanted = set(known)
     strangers = [topic for topic in there if topic not in wanted]
-    missing = [topic for topic in known if topic not in set(there)]
+    missing = [topic for topic in known if topic not in there]
     if strangers:
         text = f"{plural(len(strangers), 'topic')} of {len(there)} not known, and not scored: {some(strangers)}."
         yield Finding(level="warning", code="unknown-topics", text=text, remedy="Use the ids of the task's topics.")
