@@ -743,6 +743,20 @@ def test_the_address_brings_back_what_was_chosen(look, page_file, odd_file):
 
 
 @pytest.mark.slow
+def test_the_best_of_each_team(look, odd_file):
+    """A run without a team stands for itself."""
+    page = look(odd_file)
+    page.select_option("#show-best", label="the best of each team")
+    assert set(leaders(page)) == {CJK, RTL, LONG}  # the other of team two, EVIL, has its hits at lower ranks
+    again = look(odd_file, address=page.evaluate("location.hash"))
+    assert leaders(again) == leaders(page)
+    assert again.locator("#show-best option:checked").inner_text() == "the best of each team"
+    again.select_option("#show-best", label="all 4")
+    assert len(leaders(again)) == 4
+    assert len(leaders(look(odd_file, address="#each=toString"))) == 4
+
+
+@pytest.mark.slow
 def test_tables_can_be_taken_along(look, page_file, tmp_path):
     page = look(page_file)
     page.select_option("#choose-baseline", label="late")

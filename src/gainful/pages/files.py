@@ -27,6 +27,9 @@ def write_files(scores: Scores, rankings: Rankings, results: Mapping[str, Sequen
     """Write all files into a new or empty folder, which appears with all of them or not at all; their names."""
     refuse_if_occupied(folder)
     texts = {"means.tex": scores.mean_table().latex(), "means.csv": _csv(*_frame(scores.mean_table().frame))}
+    if any("team" in known for known in scores.metadata.values()):
+        teams = scores.by("team")
+        texts |= {"teams.tex": teams.latex(), "teams.csv": _csv(*_frame(teams.frame))}
     texts["scores.csv"] = _csv(("run", "measure", "query_id", "score"), scores.long_rows())
     for name, found in results.items():
         for result in found[:1]:

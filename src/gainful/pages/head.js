@@ -149,22 +149,29 @@ function toolbar() {
     autocomplete: "off",
     oninput: () => change({ filter: filter.value }),
   });
+  // A field with a value of its own for nearly every run, such as a description, is no way to group them; a team is.
+  const fields = Object.entries(contents.metadata)
+    .map(([field, values]) => [field, [...new Set(values.filter(Boolean))].sort(natural)])
+    .filter(([field, values]) => values.length > 1 && values.length <= (field === "team" ? total - 1 : total / 2));
   const tops = [5, 10, 20, 50].filter((top) => top < total);
   const top = h(
     "select",
-    { id: "show-best", onchange: () => change({ top: Number(top.value) }) },
+    {
+      id: "show-best",
+      onchange: () => {
+        const [word, field] = top.value.split(/ (.*)/s);
+        change(word === "each" ? { top: 0, each: field } : { top: Number(word), each: "" });
+      },
+    },
     h("option", { value: "0" }, `all ${total}`),
     tops.map((each) => h("option", { value: each }, `the best ${each}`)),
+    fields.map(([field]) => h("option", { value: `each ${field}` }, `the best of each ${field}`)),
   );
   const only = h("input", { type: "checkbox", id: "only-ticked", onchange: () => change({ only: only.checked }) });
-  // A field with a value of its own for every run is no way to group them.
-  const fields = Object.entries(contents.metadata)
-    .map(([field, values]) => [field, [...new Set(values.filter(Boolean))].sort(natural)])
-    .filter(([, values]) => values.length > 1 && values.length <= total / 2);
   const set = () => {
     measure.value = state.measure;
     if (document.activeElement !== filter) filter.value = state.filter;
-    top.value = String(state.top);
+    top.value = state.each ? `each ${state.each}` : String(state.top);
     only.checked = state.only;
     countTicked();
   };
@@ -189,7 +196,7 @@ function toolbar() {
         },
       }),
     ),
-    tops.length > 0 && h("label", {}, "Show", top),
+    top.length > 1 && h("label", {}, "Show", top),
     total > 1 &&
       picker({
         id: "choose-baseline",

@@ -20,6 +20,7 @@ const state = {
   filter: "",
   tags: {}, // by field of what is known of runs, such as team: the value that is asked for
   top: 0,
+  each: "", // such a field: of the runs that share its value only the best is shown
   only: false,
   chosen: new Set(),
   every: false,
@@ -44,7 +45,7 @@ function change(values) {
 function onChange(keys, update) {
   listeners.push({ keys, update });
 }
-const OF_RUNS = ["measure", "filter", "tags", "top", "only", "chosen"];
+const OF_RUNS = ["measure", "filter", "tags", "top", "each", "only", "chosen"];
 function live(keys, make) {
   const box = h("div");
   const update = () => fill(box, make());
@@ -77,6 +78,11 @@ function systemsShown() {
       Object.entries(state.tags).every(([field, value]) => contents.metadata[field][system] === value) &&
       (!state.only || state.chosen.has(system)),
   );
+  if (state.each) {
+    const values = contents.metadata[state.each];
+    const seen = new Set();
+    order = order.filter((system) => !values[system] || (!seen.has(values[system]) && seen.add(values[system])));
+  }
   return state.top ? order.slice(0, state.top) : order;
 }
 
@@ -146,6 +152,7 @@ const ADDRESS = {
     ["filter", "topics"].map((name) => [name, [() => state[name] || null, (text) => text]]),
   ),
   top: [() => state.top || null, (text) => Number(text) || 0],
+  each: [() => state.each || null, (text) => Object.hasOwn(contents.metadata, text) && text],
   only: [() => (state.only ? "yes" : null), () => true],
   ...Object.fromEntries(
     ["a", "b", "baseline"].map((name) => [

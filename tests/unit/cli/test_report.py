@@ -120,3 +120,13 @@ def test_what_is_sent_out_is_trec_eval_9(tmp_path):
             lines[name] = value
     assert lines == {"recip_rank": "1.0000", "iprec_at_recall_0.20": "0.4000"}
     assert "map                   \tall\t0.0000\n" in (tmp_path / "sent" / "runs" / "none.eval").read_text()
+
+
+def test_what_is_sent_out_has_teams(tmp_path):
+    """P@1 of a, b and c: 1, 0 and 0; a and b are of one team."""
+    runs = {"a": {"1": {"x": 1.0}}, "b": {"1": {"y": 1.0}}, "c": {"1": {"y": 1.0}}}
+    teams = {"a": {"team": "us"}, "b": {"team": "us"}, "c": {"team": "them"}}
+    gf.report({"1": {"x": 1}}, runs, "P@1", metadata=teams, resamples=50).save_files(tmp_path / "sent")
+    rows = (tmp_path / "sent" / "teams.csv").read_text().splitlines()
+    assert rows == ["team,runs,best run,best P@1,mean P@1", "us,2,a,1.0,0.5", "them,1,c,0.0,0.0"]
+    assert r"us & 2 & a & 1.0000 & 0.5000 \\" in (tmp_path / "sent" / "teams.tex").read_text()
