@@ -42,7 +42,7 @@ def check_finite(values: pl.Series, where: str, what: str) -> None:
 
 
 def check_sample(frame: pl.DataFrame, where: str) -> None:
-    """Refuse a sample with a stratum that is missing, or with what is no probability."""
+    """Refuse a sample with a stratum that is missing, with what is no probability, or with several in one stratum."""
     for column in SAMPLE:
         if column not in frame.columns:
             continue
@@ -55,6 +55,18 @@ def check_sample(frame: pl.DataFrame, where: str) -> None:
             row = bad.arg_max() or 0
             wanted = "a stratum" if column == "stratum" else "a probability above 0 and at most 1 as inclusion"
             raise DataError(f"{where}, row {row + 1}: expected {wanted}, got {values[row]}")
+    if set(SAMPLE) <= set(frame.columns):
+        ends = pl.col("inclusion").min().alias("least"), pl.col("inclusion").max().alias("most")
+        mixed = (
+            frame.group_by("query_id", "stratum", maintain_order=True)
+            .agg(*ends)
+            .filter(pl.col("least") < pl.col("most"))
+        )
+        for topic, stratum, least, most in mixed.head(1).iter_rows():
+            raise DataError(
+                f"{where}: expected one inclusion per topic and stratum, got {least:g} and {most:g} in stratum "
+                f"{stratum!r} of topic {topic!r}"
+            )
 
 
 def each_once(frame: pl.DataFrame, duplicates: Duplicates, where: str, how: str = "is judged") -> pl.DataFrame:

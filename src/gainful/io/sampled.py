@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import islice
 
 from gainful import _polars as pl
+from gainful.errors import DataError
 from gainful.io.text import BOM, Layout, read_text
 
 _NOT_DRAWN = -1.0
@@ -33,6 +34,11 @@ def read_sampled(data: bytes, where: str) -> pl.DataFrame:
     ids = frame.select("query_id", "doc_id")
     if ((fifth > 0.0) & (fifth < 1.0)).any():
         return ids.with_columns(fourth.alias("relevance"), fifth.alias("inclusion"))
+    if (fifth == 1.0).all():
+        raise DataError(
+            f"{where}: expected stratum and label, or label and probability, as the last two fields, got 1 as the last "
+            "of every line, which may be either; leave it out if all was to be judged"
+        )
     label = pl.when(fifth != _NOT_DRAWN).then(fifth).alias("relevance")
     number = fourth.cast(pl.Int64, strict=False)
     stratum = pl.select(

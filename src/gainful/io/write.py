@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # What spreadsheets open.
 _SPREADSHEET = (".csv", ".tsv")
+# What would not be what its name says. Any other name is that of TREC text.
+_OTHERS = (".json", ".xlsx", ".xls", ".ods", ".html", ".pdf", ".zip", ".tar")
 # Whole numbers beyond this are written as floats: they would not be exact as such.
 _LARGEST_WHOLE = 2**53
 
@@ -36,7 +38,8 @@ def write_qrels(qrels: Any, path: str | os.PathLike[str]) -> None:
         What to write: anything that `read_qrels` takes.
     path
         ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet`` and ``.arrow`` (and their synonyms) are tables, all else is TREC
-        text; one of ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` may follow.
+        text, but for names of other formats (``.json``, ``.xlsx``), which are refused; one of ``.gz``, ``.zst``,
+        ``.bz2`` and ``.xz`` may follow.
 
     Raises
     ------
@@ -114,6 +117,8 @@ def write_list(frame: pl.DataFrame, path: Path) -> None:
     if _is_text(path):
         if frame.is_empty():
             raise DataError(f"{path}: TREC text cannot hold an empty list; write .csv or .parquet")
+        if "text" in frame.columns:
+            raise DataError(f"{path}: TREC text has no place for the texts of documents; write .csv or .jsonl")
         _check_text(frame, path)
         _write_text(frame.select("query_id", pl.lit("0").alias("iteration"), "doc_id"), path)
         return
@@ -157,6 +162,8 @@ def _format(path: Path) -> str:
 
 
 def _is_text(path: Path) -> bool:
+    if _format(path) in _OTHERS:
+        raise DataError(f"{path}: expected .txt, .csv, .tsv, .jsonl, .parquet or .arrow, got {_format(path)}")
     return _format(path) not in (".csv", ".tsv", ".parquet", *ARROW_SUFFIXES, *JSONL_SUFFIXES)
 
 

@@ -161,7 +161,7 @@ function boardColumns(current, placed, axis) {
         const share = contents.judged.shares[system];
         return h("span", { class: share !== null && share < 0.5 ? "fails" : "" }, percent(share));
       },
-      hint: "the share of the first documents that are judged: what is not counts as not relevant",
+      hint: "the share of the first documents that are judged (0 in a topic that a run has not): what is not counts as not relevant",
     },
     {
       name: `${byName[state.measure].summary === "sum" ? "mean of " : ""}${brief(state.measure)}${current ? `, ${percentText(contents.settings.confidence)} interval` : ""}`,

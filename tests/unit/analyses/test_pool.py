@@ -160,6 +160,8 @@ class TestLists:
         assert found.to_judge.rows() == [("1", "b", "about b"), ("2", "q", "about q")]
         found.save(tmp_path / "list.jsonl")
         assert '"text":"about b"' in (tmp_path / "list.jsonl").read_text(encoding="utf-8")
+        with pytest.raises(DataError, match="TREC text has no place for the texts of documents"):
+            found.save(tmp_path / "list.txt")
 
     def test_titles(self, tmp_path):
         (tmp_path / "d.jsonl").write_text('{"_id": "b", "title": "B", "text": "about b"}\n', encoding="utf-8")

@@ -212,6 +212,14 @@ def test_null_labels_that_text_cannot_hold(refused) -> None:
         write_qrels(qrels_of([("1", "a", None)]), "q")
 
 
+@pytest.mark.parametrize("name", ["x.json", "x.XLSX", "x.json.gz"])
+def test_what_a_name_promises(folder: Path, refused, name: str) -> None:
+    got = name.split(".")[1].lower()
+    with refused(f"{folder / name}: expected .txt, .csv, .tsv, .jsonl, .parquet or .arrow, got .{got}"):
+        write_run(run_of([("1", "a", 1.0)]), folder / name)
+    assert not list(folder.iterdir())
+
+
 @pytest.mark.parametrize("suffix", ["", ".jsonl"])
 def test_nothing_cannot_be_written_as_lines(refused, suffix: str) -> None:
     kind = "JSONL" if suffix else "TREC text"

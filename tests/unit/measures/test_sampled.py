@@ -242,6 +242,7 @@ class TestFiles:
                 r"row 2: expected a probability above 0 and at most 1 as inclusion, got 1.5",
             ),
             ("q 0 a 1 x\n", r"q\.txt:1: expected a number as label, got 'x'"),
+            ("q 0 a 2 1\nq 0 b 0 1\n", r"got 1 as the last of every line, which may be either"),
         ],
     )
     def test_wrong_fields(self, text, message, tmp_path):
@@ -252,3 +253,14 @@ class TestFiles:
     def test_a_stratum_is_missing(self):
         with pytest.raises(DataError, match=r"row 1: expected a stratum, got nothing"):
             gf.read_qrels(pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1], "stratum": [None]}))
+
+    def test_several_probabilities_in_a_stratum(self):
+        """Of one stratum each document is as likely as any other; of another topic it may be another share."""
+        frame = pl.DataFrame({"query_id": ["p", "q", "q"], "doc_id": ["a", "a", "b"], "relevance": [1, 1, 0]})
+        fine = frame.with_columns(stratum=pl.lit("s"), inclusion=pl.Series([0.25, 0.5, 0.5]))
+        assert gf.read_qrels(fine).sample == ("stratum", "inclusion")
+        mixed = fine.with_columns(inclusion=pl.Series([0.25, 0.5, 0.1]))
+        with pytest.raises(
+            DataError, match=r"expected one inclusion per topic and stratum, got 0\.1 and 0\.5 in stratum 's'"
+        ):
+            gf.read_qrels(mixed)
