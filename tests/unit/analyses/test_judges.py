@@ -243,6 +243,16 @@ class TestPrediction:
         assert row["low"] == pytest.approx(pair.low.item(), abs=1e-12)
         assert "random-topics" in [note.code for note in found.notes()]
 
+    def test_only_topics_without_any_judgment_are_ignored(self, made):
+        """Those of the other judge alone are what the estimates use."""
+        few, more = (of_topics(made.qrels, made.qrels.topics[:n], name) for n, name in ((16, "good"), (28, "cheap")))
+        for judges in ((few, more), (more, few)):
+            told = [note.text for note in gf.judges(*judges, runs=made.runs, measures="AP").notes()]
+            ignored = [text for text in told if "without judgments are ignored" in text]
+            assert [text.split(": ")[1].split(" of ")[0] for text in ignored] == ["2"]
+        told = gf.judges(few, made.qrels, runs=made.runs, measures="AP").notes()
+        assert "ignored-topics" not in [note.code for note in told]
+
     def test_few_topics_are_told(self, made):
         few = of_topics(made.qrels, made.qrels.topics[:5], "good")
         found = gf.judges(few, made.qrels, runs=made.runs, measures="AP")

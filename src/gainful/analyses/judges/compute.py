@@ -97,7 +97,13 @@ def _conclusions(
         for name, others in zip(names[1:], matrices[1:], strict=True)
         for first, other, higher in zip(matrices[0], others, under[0].higher, strict=True)
     ]
-    notes = dict.fromkeys(note for scores in under for note in (*scores.notes(), *gap_notes(scores)))
+    most = max(under, key=lambda scores: len(scores.topics))  # what others have not judged is not ignored
+    notes = dict.fromkeys(
+        note
+        for scores in under
+        for note in (*scores.notes(), *gap_notes(scores))
+        if note.code != "ignored-topics" or scores is most
+    )
     empty = min(under[0].missing) if policies_of(options).missing == "empty" else 0
     return tuple(found), tuple(notes), len(under[0].systems), empty
 
