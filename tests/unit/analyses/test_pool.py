@@ -298,6 +298,14 @@ class TestSample:
             f"topic {undrawn[0]!r}: check the ids."
         )
 
+    @pytest.mark.parametrize(("labels", "told"), [((0.0, 1.0), ()), ((17.0, -3.0), ("-3, 17",))])
+    def test_labels_of_another_scale_are_told(self, labels, told):
+        runs = {"r": {"1": ["a", "b", "c", "d"]}}
+        found = gf.pool({"1": {"a": 1, "b": 0}}, runs, judged={"1": dict(zip("cd", labels, strict=True))})
+        start = "Labels that came back and that no judgment had before: "
+        notes = [note.text for note in found.notes() if note.code == "new-labels"]
+        assert notes == [f"{start}{which}. Check that the scale is the same." for which in told]
+
     @pytest.mark.parametrize(
         ("given", "message"),
         [

@@ -22,7 +22,7 @@ from gainful.io.corpus import texts_of
 from gainful.io.metadata import teams_of, word_of
 from gainful.io.read import iterate_runs, read_qrels
 from gainful.measures import parse_measures
-from gainful.results import Note, Settings, plural
+from gainful.results import Note, Settings, plural, some
 from gainful.stats.resample import generator
 from gainful.verbs.evaluate import evaluate
 from gainful.verbs.source import selected
@@ -64,7 +64,7 @@ def planned(
     else:
         listed = entries.filter((pl.col("depth") <= given["depth"]) & pl.col("relevance").is_null())
     listed = listed.select(PAIR).sort(PAIR)
-    noticed += _strangers(after, entries, sample, deepest)
+    noticed += [*_strangers(after, entries, sample, deepest), *_new_labels(before, after)]
     settings = Settings.of(
         function,
         {**given, "measures": measures, "teams": word_of(given["teams"]), "judged": word_of(given["judged"])},
@@ -303,6 +303,17 @@ def _strangers(after: pl.DataFrame, entries: pl.DataFrame, sample: pl.DataFrame 
             "judgments and runs are those of the sample."
         )
     return [Note("judged-elsewhere", document, text, warn=True)]
+
+
+def _new_labels(before: pl.DataFrame, after: pl.DataFrame) -> list[Note]:
+    """Labels that came back and that no judgment had before: on another scale, or mistyped."""
+    known = set(before["relevance"].drop_nulls())
+    new = sorted(set(after["relevance"].drop_nulls()) - known)
+    if not new or not known:
+        return []
+    shown = some([f"{label:g}" for label in new])
+    text = f"Labels that came back and that no judgment had before: {shown}. Check that the scale is the same."
+    return [Note("new-labels", "", text, warn=True)]
 
 
 def _qrels(labels: pl.DataFrame, before: pl.DataFrame, sample: pl.DataFrame | None) -> Qrels | None:
