@@ -72,7 +72,7 @@ def apply(call: Call, *, output: Path) -> None:
         if len(kept) or not len(whole):
             raise
         raise DataError(f"{error}. Nothing is left of it: {out_of_reach(whole, scored)}") from None
-    note(f"{output}: {len(kept)} of {len(whole)} documents{emptied(whole, kept)}")
+    note(f"{output}: {len(kept):,} of {len(whole):,} documents{emptied(whole, kept)}")
 
 
 def score(call: Call, *, output: Path) -> None:

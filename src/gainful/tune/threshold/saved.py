@@ -99,7 +99,7 @@ def emptied(whole: Run, kept: Run) -> str:
     """What to add to how many documents are left: the topics that have nothing left."""
     there = set(kept.topics)
     empty = [topic for topic in whole.topics if topic not in there]
-    return f"; nothing left for {len(empty)} of {len(whole.topics)} topics ({some(empty)})" if empty else ""
+    return f"; nothing left for {len(empty):,} of {len(whole.topics):,} topics ({some(empty)})" if empty else ""
 
 
 def out_of_reach(run: Run, scored: Run) -> str:
