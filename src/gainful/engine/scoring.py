@@ -72,11 +72,7 @@ def score_runs(job: Job, runs: Iterable[AnyRun]) -> Part:
 
 def signs_for(rankings: Rankings, measures: Iterable[Measure]) -> Signs:
     """What makes a run look wrong, if it is scored by these measures."""
-    return signs_of(rankings, estimated=all(measure.definition.name in _ESTIMATORS for measure in measures))
-
-
-# Measures that do not take what is pooled and not judged for nonrelevant.
-_ESTIMATORS = ("infAP", "xinfAP", "statAP", "infNDCG")
+    return signs_of(rankings, estimated=all(measure.definition.estimates for measure in measures))
 
 
 def some_topics(job: Job) -> Job:

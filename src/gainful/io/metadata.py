@@ -132,7 +132,8 @@ def teams_of(names: Sequence[str], source: Any, runs: Any = None) -> list[str]:
     missing = [name for name in names if not known.get(name)]
     if missing:
         named = listed([repr(name) for name in missing], _NAMED)
-        others = [repr(name) for name in known if name not in set(names)]
+        here = set(names)
+        others = [repr(name) for name in known if name not in here]
         there = f"; it has one for {listed(others, _NAMED)}" if others else ""
         raise DataError(f"teams: expected a team for every run, got none for {named}{there}")
     return [known[name] for name in names]

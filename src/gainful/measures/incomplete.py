@@ -50,7 +50,7 @@ def bpref(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrele
     return ratio(rankings.sum(1.0 - penalty, found), pool)
 
 
-@measure("infAP", cite="yilmaz2006")
+@measure("infAP", cite="yilmaz2006", estimates=True)
 def inferred_ap(rankings: Rankings, *, rel: Rel = 1.0, negatives: Negatives = "nonrelevant") -> FloatArray:
     """Inferred average precision: AP estimated from a pool of which only a sample is judged.
 

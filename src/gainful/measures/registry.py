@@ -97,6 +97,7 @@ class Definition:
     check: Callable[..., None] | None
     contributions: Declared | None
     subtopics: bool
+    estimates: bool
 
     @property
     def doc(self) -> str:
@@ -270,6 +271,7 @@ def measure(
     check: Callable[..., None] | None = None,
     contributions: Declared | None = None,
     subtopics: bool = False,
+    estimates: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure; parser, help and tables are made from its signature and docstring.
 
@@ -300,6 +302,8 @@ def measure(
         explained.
     subtopics
         Whether it is about judgments by subtopic; where these have none, a note says so.
+    estimates
+        Whether it reckons with documents that are pooled and not judged, where others take them for nonrelevant.
     """
 
     def register(function: Function) -> Function:
@@ -329,6 +333,7 @@ def measure(
             check=check,
             contributions=contributions,
             subtopics=subtopics,
+            estimates=estimates,
         )
         for preset, fixed in (presets or {}).items():
             PRESETS[preset] = (name, dict(fixed))

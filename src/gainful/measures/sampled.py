@@ -77,7 +77,7 @@ def _before(row: IntArray, value: FloatArray) -> FloatArray:
     return np.asarray(np.cumsum(table, axis=1)[line, place], np.float64)
 
 
-@measure("statAP", bounds=None, cite="aslam2006")
+@measure("statAP", bounds=None, cite="aslam2006", estimates=True)
 def stat_ap(rankings: Rankings, *, rel: Rel = 1.0, corrected: bool = False) -> FloatArray:
     """Average precision estimated from a random sample of the pool, by how probable each judgment was.
 
@@ -144,7 +144,7 @@ def _count_alike(key: IntArray) -> IntArray:
     return count
 
 
-@measure("xinfAP", cite="yilmaz2008")
+@measure("xinfAP", cite="yilmaz2008", estimates=True)
 def extended_inferred_ap(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
     """Extended inferred average precision: AP estimated from a pool that was sampled by strata.
 
@@ -176,7 +176,7 @@ def extended_inferred_ap(rankings: Rankings, *, rel: Rel = 1.0) -> FloatArray:
     return ratio(rankings.sum(value, found), _estimated_relevant(rankings, sample, rel))
 
 
-@measure("infNDCG", bounds=None, expected=True, cite="yilmaz2008", check=check_discount)
+@measure("infNDCG", bounds=None, expected=True, cite="yilmaz2008", check=check_discount, estimates=True)
 def inferred_ndcg(
     rankings: Rankings,
     *,

@@ -148,7 +148,7 @@ function rankingParts(why) {
   if (!ranking.length)
     return [told, absent("The run returned nothing for this topic."), of && losses(why, of, place)];
   const unjudged = ranking.filter((doc) => why.labels[doc] === null).length;
-  const about = `The first ${ranking.length} of ${count(reached)} document${reached === 1 ? "" : "s"}${unjudged ? `, ${unjudged} of them unjudged` : ""}.`;
+  const about = `The first ${ranking.length} of ${plural(reached, "document")}${unjudged ? `, ${unjudged} of them unjudged` : ""}.`;
   return [
     told,
     h(

@@ -313,7 +313,7 @@ def _taus(depleted: FloatArray, full: FloatArray) -> FloatArray:
 
 def _sees_pool(measure: Measure) -> bool:
     """Whether a document that is pooled but not judged may differ from any other to it; foreign measures might."""
-    return measure.definition.name in ("infAP", "xinfAP") or _foreign(measure)
+    return measure.definition.estimates or _foreign(measure)
 
 
 def _foreign(measure: Measure) -> bool:
